@@ -102,7 +102,7 @@ async def ask(page: RunningPage) -> float:
 
 
 def paint(browser: Browser, page: RunningPage) -> float:
-    """Return the seconds from the click on Run to the frame after the verdict stands there."""
+    """Return the seconds from the click on Run to the frame after the verdict is there."""
     tab = browser.new_page()
     try:
         tab.goto(page.url)

@@ -12,7 +12,7 @@ Each stage is a folder; they never import one another. One value, the `Trace`
     sandbox     processes for work on strangers' text, which can be ended at any moment
     formats     one file per model family; `parse` knows how outputs are read, this knows whose
     pipeline    the stages in their order, for a request that is run
-    evidence    the same for what somebody pasted: a message, a stream, an error, a log
+    evidence    the same for what someone pasted: a message, a stream, an error, a log
     tools       check, verify, fixes, experiments, grammar, plugin, capture, lab … on top of it
     api         the functions of `import prompt_debugger`
 """

@@ -128,7 +128,7 @@ def render(
     Args:
         request: Body of a chat completion, or a text that contains one: JSON, a curl command, an `openai` call.
         tokenizer: Folder or `org/model[@revision]`; `"lab-model"` is the lab's own. Without one there are no tokens.
-        chat_template: Jinja source that wins over the tokenizer's own.
+        chat_template: Jinja source that overrides the tokenizer's own.
         template_kwargs: Further variables of the template.
         special_tokens: Such as `{"bos_token": "<s>"}`, for a template without a tokenizer.
         add_generation_prompt: Whether the assistant's turn is opened; `None` takes the request's word, else yes.
@@ -217,7 +217,7 @@ async def run_async(
         model: Name to send; `None` keeps the request's own, else takes the server's first.
         api_key: Sent as bearer token; never in the result.
         tokenizer: Folder or hub id; `None` means what the server says of its model.
-        chat_template: Jinja source that wins over the tokenizer's own.
+        chat_template: Jinja source that overrides the tokenizer's own.
         labs: Labs to use and to leave running; `None` stops the one that it boots.
         on_progress: Told what is known so far, in this thread.
 

@@ -1,4 +1,4 @@
-"""Processes that the system shows to nobody but root: those of the sandbox, and the helpers."""
+"""Processes that the system shows to no one but root: those of the sandbox, and the helpers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def home_of(pid: int | None) -> Path:
 def kernel_lock_of(pid: int | None) -> tuple[str, str]:
     """Return what the kernel says of a process: whether it may gain rights, and how its system calls are judged."""
     lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-    told = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return told["NoNewPrivs"], told["Seccomp"]
+    shown = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return shown["NoNewPrivs"], shown["Seccomp"]
 
 
 KEPT_BY_KERNEL = ("1", "2")  # it may not, and by a filter

@@ -19,7 +19,7 @@ PATIENCE_MS = PATIENCE_S * 1000
 
 
 def set_defaults(patch: pytest.MonkeyPatch, settings: type[Any], **values: object) -> None:
-    """Let a dataclass of settings have other defaults, for whoever makes one from now on."""
+    """Let a dataclass of settings have other defaults, for anyone who makes one from now on."""
     fields = [field for field in dataclasses.fields(settings) if field.init and not field.kw_only]
     defaults = [(field.name, field.default) for field in fields if field.default is not dataclasses.MISSING]
     assert set(values) <= {name for name, _ in defaults}, settings

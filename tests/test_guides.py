@@ -145,16 +145,16 @@ FIXES: list[Callable[[dict[str, Any]], None]] = [_without_generation_prompt_swit
 @pytest.mark.lab
 def test_each_fix_of_the_tutorial_gives_the_verdict_that_it_tells(lab_url: str) -> None:
     body = json.loads((TUTORIAL.parent / "request.json").read_text(encoding="utf-8"))
-    told = []
+    shown = []
     for fix in (None, *FIXES):
         if fix is not None:
             fix(body)
         trace = prompt_debugger.run(body, lab_url)
         assert trace.verdict is not None
-        told.append(trace.verdict.sentence)
+        shown.append(trace.verdict.sentence)
 
-    assert len(SENTENCES) == len(told)
-    for sentence, verdict in zip(SENTENCES, told, strict=True):
+    assert len(SENTENCES) == len(shown)
+    for sentence, verdict in zip(SENTENCES, shown, strict=True):
         assert verdict.startswith(sentence)
 
 

@@ -97,10 +97,10 @@ def test_it_contains_all_code_and_all_assets_of_the_checkout(wheel: Path) -> Non
 
 
 def test_it_reports_its_version(environment: Path, traps: Path) -> None:
-    told = output_in(traps, [str(environment / "bin" / "prompt-debugger"), "--version"])
+    shown = output_in(traps, [str(environment / "bin" / "prompt-debugger"), "--version"])
 
-    assert told.startswith(f"prompt-debugger {prompt_debugger.__version__}\n")
-    assert f"Python {sys.version.split()[0]}" in told
+    assert shown.startswith(f"prompt-debugger {prompt_debugger.__version__}\n")
+    assert f"Python {sys.version.split()[0]}" in shown
 
 
 def test_it_renders_and_parses_in_a_folder_full_of_traps(environment: Path, traps: Path) -> None:
@@ -136,14 +136,14 @@ def test_its_page_opens_in_a_folder_full_of_traps(environment: Path, traps: Path
 @pytest.mark.network
 @pytest.mark.slow
 def test_uvx_starts_it_in_an_empty_folder(uvx: list[str], tmp_path: Path) -> None:
-    told = output_in(tmp_path, [*uvx, "--version"])
+    shown = output_in(tmp_path, [*uvx, "--version"])
     rendered = json.loads(
         output_in(tmp_path, [*uvx, "render", "-", "--tokenizer", "lab-model", "--json"], json.dumps(REQUEST))
     )
     parsed = json.loads(output_in(tmp_path, [*uvx, "parse", "-", "--json"], CALL))
     check_page_opens(tmp_path, [*uvx, "ui", *PAGE])
 
-    assert told.startswith(f"prompt-debugger {prompt_debugger.__version__}\n")
+    assert shown.startswith(f"prompt-debugger {prompt_debugger.__version__}\n")
     assert rendered["text"].endswith("<|im_assistant|>assistant<|im_middle|>")
     assert parsed["calls"][0]["name"] == "get_weather"
     assert not any(tmp_path.iterdir())
@@ -167,10 +167,10 @@ print(prompt_debugger.parse({CALL!r}).parse.parsed.format)
 print(prompt_debugger.__file__)
 """
 
-    told = output_in(traps, [str(environment / "bin" / "python"), "-P", "-c", code]).split()
+    shown = output_in(traps, [str(environment / "bin" / "python"), "-P", "-c", code]).split()
 
-    assert told[0] == "hermes"
-    assert Path(told[1]).is_relative_to(environment)
+    assert shown[0] == "hermes"
+    assert Path(shown[1]).is_relative_to(environment)
 
 
 def test_all_names_of_the_library_are_there_and_no_others() -> None:

@@ -175,7 +175,7 @@ class Recording:
         def work() -> None:
             try:
                 asyncio.run(serve())
-            except BaseException as error:  # noqa: BLE001  # whoever waits for the address has to know
+            except BaseException as error:  # noqa: BLE001  # anyone who waits for the address has to know
                 if not ready.done():
                     ready.set_exception(error)
 

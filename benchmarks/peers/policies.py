@@ -55,7 +55,7 @@ def _drops_text_around_calls(reading: Reading) -> bool:
 
 
 def _leaves_refused_calls(reading: Reading) -> bool:
-    """No call is expected, and all that stands in the output, less tags, is expected as text."""
+    """No call is expected, and all that is in the output, less tags, is expected as text."""
     case = reading.case
     expects_calls = bool(case.calls) or bool(case.n_calls)
     is_left = case.content is not None and bool(case.content.strip())
@@ -73,7 +73,7 @@ def _has_call_markup(reading: Reading) -> bool:
 
 
 def _is_half_a_parser(reading: Reading) -> bool:
-    """A reasoning parser alone: what it leaves for the tool parser stands in the content it gives."""
+    """A reasoning parser alone: what it leaves for the tool parser is in the content it gives."""
     case, parsed = reading.case, reading.parsed
     if case.calls is not None or case.n_calls is not None or "reasoning" in reading.faults:
         return False

@@ -1,4 +1,4 @@
-"""What the ledger says in numbers. Every count of calls or characters that anybody shows comes from here."""
+"""What the ledger says in numbers. Every count of calls or characters that anyone shows comes from here."""
 
 from __future__ import annotations
 

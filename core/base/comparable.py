@@ -39,7 +39,7 @@ def compare_outputs(trace: Trace) -> Comparability | None:
     """Say how surely raw output and chat message belong to one generation, and whether the raw text is whole.
 
     Returns:
-        `OBSERVED` for one run (or a pair that somebody handed over together),
+        `OBSERVED` for one run (or a pair that someone handed over together),
         `INFERRED` for two runs that had to agree, and for what one text contains; no certainty, and the reason, where
         nothing can be said; `None` without raw output or message.
     """

@@ -1,10 +1,10 @@
-"""One way out: whoever wants a connection opens an egress, and nothing else of this process reaches the network.
+"""One way out: anyone who wants a connection opens an egress, and nothing else of this process reaches the network.
 
     forbid_network()                   first thing in a process: the page, the command line, each helper
     with open_egress("server", address, 80):  a connection to this one address, by this task or thread alone
 
 Libraries open connections of their own accord: a JSON Schema's `$ref`, an upload that names a URL, a look-up
-on a Hub. An audit hook sees each attempt, whoever makes it, and refuses what nothing was permitted for. A hook
+on a Hub. An audit hook sees each attempt, no matter who makes it, and refuses what nothing was permitted for. A hook
 cannot be taken out again. It is a fuse against forgotten ways out, not a prison: code that runs here could open an
 egress itself, which is why untrusted code runs elsewhere. What compiled libraries do without Python's sockets, and
 what child processes do, it does not see.
@@ -91,7 +91,7 @@ def open_egress(name: str, *hosts: str, port: int | None = None) -> Iterator[Non
         RefusedConnectionError: This name was locked.
     """
     if name in _locked:
-        raise RefusedConnectionError(f"Network access named `{name}` is closed here.")
+        raise RefusedConnectionError(f"Network access under the name `{name}` is disabled here.")
     opened = _Permit(name, frozenset(map(_plain, hosts)), port)
     token = _permit.set(opened)
     try:
@@ -112,7 +112,7 @@ def is_locked(name: str) -> bool:
 
 
 def know_own_name(host: str) -> None:
-    """Let anything look up a name of this machine, as whoever listens on it must."""
+    """Let anything look up a name of this machine, as anyone who listens on it must."""
     _own_names.add(_plain(host))
 
 

@@ -6,7 +6,7 @@
     ├── BackendError    the server failed or cannot be reached   (server)
     ├── LabError        the lab server did not start or died     (lab)
     ├── EngineError     a parser helper process failed           (helper)
-    ├── SandboxError       work on somebody's text hit a limit      (text)
+    ├── SandboxError       work on someone's text hit a limit      (text)
     ├── MachineError    disk, memory, descriptors, port          (machine)
     └── PluginError     one of our formats, rules or writers is bad  (us)
 
@@ -172,7 +172,7 @@ class EngineError(DebuggerError):
 
 
 class SandboxError(DebuggerError):
-    """Work on somebody's text hit a limit, or the process that did it failed; it was ended.
+    """Work on someone's text hit a limit, or the process that did it failed; it was ended.
 
     Attributes:
         limit: Which one: `cpu`, `wall`, `memory`, `answer`, `crash`, `stopped`, `start`, `value`, `fault`.

@@ -1,4 +1,4 @@
-"""Read and write what somebody names on a command line: no more is read than can be used, and files appear whole.
+"""Read and write what someone names on a command line: no more is read than can be used, and files appear whole.
 
 A name may be that of a device that never ends, of a pipe that no one writes to, or of a file as large as the disk.
 So kind and size are looked at first, and the size once more while it is read: a file may grow, a pipe has none.
@@ -21,7 +21,7 @@ from prompt_debugger.core.base.machine import cannot_write, fault_of
 MAX_FILE_BYTES: Final = 256 << 20
 MAX_LINE_BYTES: Final = 64 << 20
 _PIECE_BYTES: Final = 1 << 20
-_WRITER_S: Final = 5.0  # for somebody to begin to write to a named pipe
+_WRITER_S: Final = 5.0  # for someone to begin to write to a named pipe
 _LOOK_AGAIN_S: Final = 0.05
 
 
@@ -31,7 +31,7 @@ def read_named(name: str, *, most_bytes: int = MAX_FILE_BYTES, writer_s: float =
     Args:
         name: Its path; `-` for standard input.
         most_bytes: More is refused.
-        writer_s: How long to wait for somebody to write to a named pipe.
+        writer_s: How long to wait for someone to write to a named pipe.
 
     Raises:
         RequestError: It cannot be read, is of a kind that is not read, or is too long.

@@ -9,7 +9,7 @@
     port          another program listens there
 
 Libraries report these as `OSError`, `sqlite3.Error`, `MemoryError` or `RuntimeError`, each in its own words.
-Whoever meets one raises `fault_of` it: one sentence that names the fault, and one that says what to do.
+Anyone who meets one raises `fault_of` it: one sentence that names the fault, and one that says what to do.
 """
 
 from __future__ import annotations

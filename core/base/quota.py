@@ -26,14 +26,14 @@ class Quota:
         return len(self._used)
 
     def charge(self, name: str, amount: float) -> None:
-        """Count what somebody used."""
+        """Count what someone used."""
         self._used[name] = (self.of(name) + amount, self._clock())
         self._used.move_to_end(name)
         while len(self._used) > self._most_names:
             self._used.popitem(last=False)
 
     def of(self, name: str) -> float:
-        """Return what somebody used recently."""
+        """Return what someone used recently."""
         amount, at_s = self._used.get(name, (0.0, 0.0))
         return float(amount * 0.5 ** ((self._clock() - at_s) / self._half_s)) if amount else 0.0
 

@@ -1,6 +1,6 @@
 """Evidence for an answer that is already there: the ids that came with it, and only without them a second sampling.
 
-`gather` asks three things at once to see most of one request. Whoever asks thousands wants one question each:
+`gather` asks three things at once to see most of one request. Anyone who asks thousands wants one question each:
 what the answer tells of its own run is enough, and nothing is sampled again that would prove nothing.
 """
 

@@ -89,7 +89,7 @@ def bound_message(holder: JSONObject, name: str, most: int = MAX_VALUES) -> tupl
         holder = {**holder, "tool_calls": calls[:MAX_CALLS]}
     count = count_values(holder, most)
     if count > most:
-        words = f"{name} is made of more than {MAX_VALUES:,} values, so it was not read to its end"
+        words = f"{name} contains more than {MAX_VALUES:,} values, so it was not read to the end"
         return {}, Problem(words, "too-much"), 1
     return holder, unread, count
 

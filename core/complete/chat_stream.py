@@ -117,7 +117,7 @@ class ChatStreamReader:
             self._note(Problem(words, "too-much"))
         if self._assembler.has_unread_values:
             most = f"{MAX_VALUES:,} values"
-            words = f"the streamed message is made of more than {most}, so it was not read to its end"
+            words = f"the streamed message contains more than {most}, so it was not read to the end"
             self._note(Problem(words, "too-much"))
         return ChatResult(
             message=self._assembler.message(),
@@ -178,7 +178,7 @@ class ChatStreamReader:
         self._value_count += choice.value_count
         if self._value_count > MAX_STREAM_VALUES:
             most = f"{MAX_STREAM_VALUES:,} values"
-            words = f"the events of the stream are made of more than {most}, so it was not read to its end"
+            words = f"the events of the stream contain more than {most}, so they were not read to the end"
             self._note(Problem(words, "too-much"))
             return
         self._assembler.add(choice.delta)

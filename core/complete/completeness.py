@@ -71,7 +71,7 @@ class _Judgement(NamedTuple):
 
 def decoded_from_ids(completion: Completion) -> Completion:
     """Return a completion whose text is its ids, decoded with control tokens kept."""
-    reason = "The text is the ids that the model wrote, decoded with control tokens kept."
+    reason = "The text was decoded from the ids that the model wrote, with control tokens kept."
     return replace(completion, completeness=Completeness.WHOLE, completeness_reason=reason)
 
 

@@ -16,7 +16,7 @@ _PART = 256
 
 
 class GrowingText:
-    """One text and whoever listens to it."""
+    """One text and its listeners."""
 
     def __init__(self, on_text: Callable[[str], None] | None = None) -> None:
         """Begin empty; `on_text` is called with all the text so far."""

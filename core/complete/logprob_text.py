@@ -55,7 +55,7 @@ def pieces_of(tokens: Sequence[TokenLogprob]) -> tuple[bytes, ...]:
     Some servers give the entry of the vocabulary in place of a text; there a space is spelled `Ġ` or `▁`.
     """
     texts = [token.text for token in tokens if token.piece is None]
-    read = _as_entry_of(texts)
+    read = _entry_reader(texts)
     return tuple(read(token.text) if token.piece is None else token.piece for token in tokens)
 
 
@@ -64,25 +64,25 @@ def text_of_tokens(tokens: Sequence[TokenLogprob]) -> str:
     return b"".join(pieces_of(tokens)).decode("utf-8", "replace")
 
 
-def _as_entry_of(texts: Sequence[str]) -> Callable[[str], bytes]:
+def _entry_reader(texts: Sequence[str]) -> Callable[[str], bytes]:
     """Return how texts are read: as they are, unless a mark for spaces is among them and no space is."""
     if any(" " in text or "\n" in text for text in texts):
         return _plain
     if any("Ġ" in text for text in texts):
-        return _of_byte_level
+        return _byte_level_bytes
     is_marked = any("▁" in text for text in texts) and not any(_BAR.search(text) for text in texts)
-    return _of_sentence_piece if is_marked else _plain
+    return _sentence_piece_bytes if is_marked else _plain
 
 
 def _plain(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _of_sentence_piece(text: str) -> bytes:
+def _sentence_piece_bytes(text: str) -> bytes:
     return bytes([int(found[1], 16)]) if (found := _BYTE.fullmatch(text)) else _plain(text.replace("▁", " "))
 
 
-def _of_byte_level(text: str) -> bytes:
+def _byte_level_bytes(text: str) -> bytes:
     numbers = [_BYTE_OF.get(char) for char in text]
     return bytes(number for number in numbers if number is not None) if None not in numbers else _plain(text)
 

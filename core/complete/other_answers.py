@@ -23,7 +23,7 @@ def answer_paths(api: Api, body: str) -> dict[str, str]:
     if api is Api.GEMINI:
         return _gemini_paths(body)
     holder = "output" if api is Api.RESPONSES else "content"
-    answer = parse_object(body) if body.lstrip().startswith("{") else _of_stream(body, holder)
+    answer = parse_object(body) if body.lstrip().startswith("{") else _read_stream(body, holder)
     paths: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for index, item in enumerate(objects_of(answer.get(holder))):
@@ -55,7 +55,7 @@ def _gemini_paths(body: str) -> dict[str, str]:
     return paths
 
 
-def _of_stream(text: str, holder: str) -> JSONObject:
+def _read_stream(text: str, holder: str) -> JSONObject:
     """Return the answer that a stream ends with, or its blocks as they began."""
     blocks: dict[int, JSONObject] = {}
     for value in objects_of_stream(text):

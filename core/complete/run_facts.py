@@ -6,7 +6,7 @@
 | LiteLLM before vLLM | `choices[i].provider_specific_fields.token_ids` | `prompt_token_ids` | `prompt_text` | |
 | llama.cpp | `__verbose.tokens` | | `__verbose.prompt` | `stop_type`, `generation_settings.grammar` |
 
-vLLM's places are looked at first, whoever answers, then those that the records of server software name. A raw
+vLLM's places are looked at first, no matter who answers, then those that the records of server software name. A raw
 completion's stream has the same fields in each of its events.
 """
 

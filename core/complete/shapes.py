@@ -53,7 +53,7 @@ def parse_json(text: str) -> JSON:
         value: JSON = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply to be read") from None
-    if is_too_deep(text):  # newer Pythons read it; whoever walks through it cannot
+    if is_too_deep(text):  # newer Pythons read it; anyone who walks through it cannot
         raise ValueError("nested too deeply to be read")
     return value
 

@@ -83,7 +83,7 @@ def diagnose_trace(
         trace: What is known of a run; stages that have not run are `None`. A raw text that may lack control
             tokens is kept from the rules.
         ruleset: The rules to ask, by code.
-        of_request: What `diagnose_request` found in the same request, where somebody asked before.
+        of_request: What `diagnose_request` found in the same request, where someone asked before.
 
     Returns:
         Findings, worst first; `follows` names an earlier fault that may explain one.

@@ -96,7 +96,7 @@ def broken_calls(trace: Trace, *kinds: Break) -> Iterator[tuple[CallField, str, 
 
 
 def is_shortened(arguments: object) -> bool:
-    """Return whether somebody shortened arguments with `...`, or a program retyped them: what they were is unknown."""
+    """Return whether someone shortened arguments with `...`, or a program retyped them: what they were is unknown."""
     if not isinstance(arguments, str) or decode_json(arguments) is not None:
         return False
     if _RETYPED.search(arguments) is not None:

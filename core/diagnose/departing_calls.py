@@ -19,8 +19,8 @@ from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.unparsed_calls import have_parsed
 
 _OF_TEMPLATE = (
-    "Look how the prompt shows calls of the history (`render`): a template that runs `tojson` over arguments which are "
-    "a text already teaches the model this form."
+    "Check how the prompt shows calls of the history (`render`): a template that runs `tojson` over arguments that are "
+    "already text teaches the model this form."
 )
 _TWICE = (
     "A parser that extracts the call returns its arguments as a string inside a string: decode them once more in the "
@@ -69,12 +69,12 @@ def have_taken_out(trace: Trace, calls: Sequence[ToolCallAttempt], family: str) 
         return (Step(f"{first.text} {_TWICE}", request=first.request, server=first.server), *others)
     if is_headless(calls):
         if family in _READ_HEADLESS:
-            return _of_vllm_alone(trace, flags)
+            return _keep_vllm_flags(trace, flags)
         return (*(step for step in flags[:1] if is_done(trace, step)), _HEADLESS)
     return flags
 
 
-def _of_vllm_alone(trace: Trace, flags: tuple[Step, ...]) -> tuple[Step, ...]:
+def _keep_vllm_flags(trace: Trace, flags: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return flags with the word that SGLang's parser does not read the call."""
     kind = "" if trace.server is None else trace.server.kind
     if kind == "sglang":

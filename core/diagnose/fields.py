@@ -1,6 +1,6 @@
 """Typed access to the JSON of requests and messages, with the path of every value.
 
-Bodies are data that somebody pasted or a server sent: a value of the wrong
+Bodies are data that someone pasted or a server sent: a value of the wrong
 type is treated as absent here, and said by the stage that reads requests.
 """
 

@@ -38,10 +38,10 @@ INVARIANTS = (
     ),
     Invariant(
         "Head",
-        "The prompt starts with exactly one BOS, and raw runs use the very ids of the chat.",
+        "The prompt starts with exactly one BOS, and raw runs use exactly the ids of the chat.",
         ("PD201", "PD202", "PD210", "PD226", "PD309"),
     ),
-    Invariant("Control", "Control tokens come from the template alone.", ("PD208",)),
+    Invariant("Control", "Control tokens come only from the template.", ("PD208",)),
     Invariant(
         "Census",
         "The calls of the raw output are the calls of the message, and their names are tools of the request.",

@@ -51,7 +51,7 @@ def report_after_prose(where: str, calls: tuple[ToolCallAttempt, ...], evidence:
         detail="vLLM's parsers for this notation (`pythonic`, `llama4_pythonic`) read a list only where it is the "
         "whole output: with words before it, all of it stays text.",
         evidence=evidence,
-        fix="Tell the model in the system message to answer either with the list alone or in words; `tool_choice` as "
+        fix="Tell the model in the system message to answer either with only the list or in words; `tool_choice` as "
         "`required` keeps words out. Another parser of vLLM does not help with this notation.",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,

@@ -55,7 +55,7 @@ def output_limit(trace: Trace) -> OutputLimit:
             f"the context of {context} tokens, which {prompt} of prompt and {written} of output fill", _LONGER_CONTEXT
         )
     if cap is None and not trace.request.body:
-        text = "Raise `max_tokens` of the request; if it sets none, send your own: then a default of the server cut it."
+        text = "Raise `max_tokens` of the request; if it sets none, a default of the server cut the output: set one."
         return OutputLimit("a limit on its tokens", Step(text))
     if cap is None:
         text = "Send your own `max_tokens`: the request sets none, so the server's default cut the output."

@@ -32,7 +32,7 @@ def trials_of(trace: Trace, calls: Sequence[ToolCallAttempt]) -> Trials:
     asked: dict[str, None] = {}
     reading: dict[str, None] = {}
     names = sorted(call.name or "" for call in calls)
-    for parser, outcome in _of_this_software(trace):
+    for parser, outcome in _readers_of_this_software(trace):
         asked[parser] = None
         if sorted(_names(outcome)) == names:
             reading[parser] = None
@@ -53,7 +53,7 @@ def advisable_parsers(trace: Trace, calls: Sequence[ToolCallAttempt]) -> tuple[s
     return tuple(name for name in named if name != own)
 
 
-def _of_this_software(trace: Trace) -> Iterator[tuple[str, ParserOutcome]]:
+def _readers_of_this_software(trace: Trace) -> Iterator[tuple[str, ParserOutcome]]:
     """Yield the tool parsers by name, with what they made of the output; of several with one name the first."""
     if trace.parse is None:
         return

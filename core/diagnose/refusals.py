@@ -112,7 +112,7 @@ def understand(refusal: Refusal) -> Understood:
     speaker = speaker_of(f"{around} {refusal.message}")
     is_of_api = speaker is None or not speaker.where or speaker.stage is Stage.REQUEST
     named = _named_cause(refusal, words)
-    found = _of_what_is_named(refusal, classes_of(raised, around, is_of_api=is_of_api))
+    found = _read_what_is_named(refusal, classes_of(raised, around, is_of_api=is_of_api))
     classified = None if quoted is not None else _class(known, named, found)
     if classified is not None and classified.error.cause is Cause.UNCLEAR and _is_failure(refusal):
         classified = None  # the status says more than words without a reason
@@ -143,7 +143,7 @@ def understand(refusal: Refusal) -> Understood:
     )
 
 
-def _of_what_is_named(refusal: Refusal, found: Iterator[Classified]) -> Iterator[Classified]:
+def _read_what_is_named(refusal: Refusal, found: Iterator[Classified]) -> Iterator[Classified]:
     """Yield the classes that fit what a refusal points at: a field of the request is no part of an answer."""
     is_of_request = refusal.field is not None and is_request_path(refusal.field)
     for one in found:

@@ -8,8 +8,8 @@ from enum import StrEnum
 class Reported(StrEnum):
     """What a sentence says, as the beginning of the note that repeats it."""
 
-    AS_TEXT = "Said of a call that came as text: "
-    JOINED = "Said of calls that were joined: "
-    LOST = "Said of calls that a stream loses: "
-    EMPTY = "Said of a call without its arguments: "
-    NOTHING = "Said of an answer with neither a call nor text: "
+    AS_TEXT = "Reported of a call that came as text: "
+    JOINED = "Reported of calls that were joined: "
+    LOST = "Reported of calls that a stream loses: "
+    EMPTY = "Reported of a call without its arguments: "
+    NOTHING = "Reported of an answer with neither a call nor text: "

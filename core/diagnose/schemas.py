@@ -78,7 +78,7 @@ def may_take_long(schema: JSON) -> bool:
     """Return whether checking a value against a schema may take more than one pass over both.
 
     A pattern may search without end, references multiply, and the rest asks about each member again and again. A
-    property of such a name counts as well: whoever asks may be more careful than need be.
+    property of such a name counts as well: anyone who asks may be more careful than need be.
     """
     try:
         text = json.dumps(schema)

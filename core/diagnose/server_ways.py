@@ -27,7 +27,7 @@ _OF_LLAMA_CPP = (
     "read by that template."
 )
 _NONE_OF_TENSORRT = (
-    "Look whether this release of TensorRT-LLM has a parser for this model's family (`trtllm-serve --help`, "
+    "Check whether this release of TensorRT-LLM has a parser for this model's family (`trtllm-serve --help`, "
     "`--tool_parser`): it has few, and without the flag no call is parsed."
 )
 # What TensorRT-LLM calls its parsers.
@@ -56,7 +56,7 @@ def own_way(trace: Trace, family: str) -> Step | None:
     if server is None or way is None or (server.tool_parser is not None and server.kind == "lmdeploy"):
         return None
     if server.kind == "tensorrt-llm" and server.tool_parser is not None:
-        return Step(_beside_tensorrts(server.tool_parser, family))
+        return Step(_advise_beside_tensorrts(server.tool_parser, family))
     return Step(way(family))
 
 
@@ -66,28 +66,28 @@ def _parser_of(kind: str, family: str) -> str | None:
     return next(iter(names[kind].tools), None) if kind in names else None
 
 
-def _of_mlx(family: str) -> str:
+def _advise_mlx(family: str) -> str:
     name = _parser_of("mlx-lm", family)
     which = "" if name is None else f': `"tool_parser_type": "{name}"` in tokenizer_config.json names it'
     return (
-        "mlx-lm chooses its parser by the chat template, and older releases read JSON alone: update it, and check that "
+        "mlx-lm chooses its parser by the chat template, and older releases read only JSON: update it, and check that "
         f"the model has a parser that reads this notation{which}."
     )
 
 
-def _of_mlx_vlm(family: str) -> str:
+def _advise_mlx_vlm(family: str) -> str:
     return (
         f"mlx-vlm chooses its parser by the chat template: update it, and keep the model's own template, from which "
         f"the notation `{family}` shows."
     )
 
 
-def _of_tensorrt(family: str) -> str:
+def _advise_tensorrt(family: str) -> str:
     name = _TENSORRT.get(family)
     return _NONE_OF_TENSORRT if name is None else f"Start `trtllm-serve` with `--tool_parser {name}`."
 
 
-def _beside_tensorrts(parser: str, family: str) -> str:
+def _advise_beside_tensorrts(parser: str, family: str) -> str:
     """Return what to do where `trtllm-serve` runs a parser already."""
     name = _TENSORRT.get(family)
     if name is None:
@@ -100,7 +100,7 @@ def _beside_tensorrts(parser: str, family: str) -> str:
     )
 
 
-def _of_lmdeploy(family: str) -> str:
+def _advise_lmdeploy(family: str) -> str:
     name = _parser_of("lmdeploy", family)
     if name is None:
         return "Check whether LMDeploy has a parser for this model's family (`--tool-call-parser`); it has only a few."
@@ -121,7 +121,7 @@ _OF_VLLM_MLX = (
 )
 
 
-def _of_mlx_openai_server(family: str) -> str:
+def _advise_mlx_openai_server(family: str) -> str:
     is_named = family == "qwen3_coder"  # in its manual, with a model
     which = "" if is_named else " (`mlx-openai-server launch --help` lists the names)"
     return (
@@ -135,12 +135,12 @@ _WAYS: Mapping[str, Callable[[str], str]] = {
     "lm-studio": lambda _: _OF_LM_STUDIO,
     "llama.cpp": lambda _: _OF_LLAMA_CPP,
     "llama-cpp-python": lambda _: _OF_LLAMA_CPP_PYTHON,
-    "mlx-lm": _of_mlx,
-    "mlx-vlm": _of_mlx_vlm,
-    "mlx-openai-server": _of_mlx_openai_server,
+    "mlx-lm": _advise_mlx,
+    "mlx-vlm": _advise_mlx_vlm,
+    "mlx-openai-server": _advise_mlx_openai_server,
     "omlx": lambda _: _OF_OMLX,
     "rapid-mlx": lambda _: _OF_RAPID_MLX,
     "vllm-mlx": lambda _: _OF_VLLM_MLX,
-    "lmdeploy": _of_lmdeploy,
-    "tensorrt-llm": _of_tensorrt,
+    "lmdeploy": _advise_lmdeploy,
+    "tensorrt-llm": _advise_tensorrt,
 }

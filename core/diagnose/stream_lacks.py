@@ -15,7 +15,7 @@ from prompt_debugger.core.diagnose.trace_queries import in_message, quote
 from prompt_debugger.core.diagnose.words import counted, listed
 
 _FIX = (
-    Step("Ask without streaming (`stream: false`) until the server's parser does both alike."),
+    Step("Ask without streaming (`stream: false`) until the server's parser handles both alike."),
     Step("Run a current release: the two modes are different code in a parser, and this is one of their usual faults."),
 )
 
@@ -24,7 +24,7 @@ def find_lacking(whole: ChatResult, stream: ChatResult) -> Iterator[Report]:
     """Report calls, or arguments of calls, that the whole answer has and the stream has not."""
     calls, streamed = calls_of_message(whole.message), calls_of_message(stream.message)
     if calls and not streamed and stream.finish_reason is not None:
-        yield _of_no_call(calls, stream)
+        yield _report_no_call(calls, stream)
         return
     if [call.name for call in calls] != [call.name for call in streamed]:
         return
@@ -41,7 +41,7 @@ def find_lacking(whole: ChatResult, stream: ChatResult) -> Iterator[Report]:
             )
 
 
-def _of_no_call(calls: tuple[CallField, ...], stream: ChatResult) -> Report:
+def _report_no_call(calls: tuple[CallField, ...], stream: ChatResult) -> Report:
     names = listed([call.name or "" for call in calls], 3)
     content = (content_of(stream.message) or "").strip()
     shown = f"; its content is {quote(content)!r}" if content else " and no content"

@@ -35,7 +35,7 @@ _FIRST_LINE = re.compile(
 )  # a tool's name, no word
 _GEMMA = re.compile(r"call:([A-Za-z_][\w.-]{0,64})\{")  # which no sentence begins with
 _KIMI = re.compile(r"functions\.([\w.-]{1,64}):\d{1,4}\s{0,4}(?=\{)")
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 
 
 def stripped_calls(trace: Trace, content: str) -> Iterator[Report]:
@@ -95,7 +95,7 @@ def _named_in_first_line(trace: Trace, named: re.Match[str], names: tuple[str, .
 
 def _without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Report | None:
     """Report a call of which the whole header is left, and its arguments: `commentary to=functions.f json{…}`."""
-    offered = names if is_request_known(trace) else tuple(dict.fromkeys(_RECIPIENT.findall(content)[:_MOST_NAMES]))
+    offered = names if is_request_known(trace) else tuple(dict.fromkeys(_RECIPIENT.findall(content)[:_MAX_NAMES]))
     places = [(one.name, one.char_span) for one in find_stripped_calls(content, offered) if one.format == "harmony"]
     for name, head in [*places, *((one[1], Span(*one.span())) for one in _LOOSE.finditer(content))]:
         try:

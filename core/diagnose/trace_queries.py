@@ -122,7 +122,7 @@ def offline_method(trace: Trace) -> str | None:
 def is_asked_stream(trace: Trace) -> bool:
     """Return whether the streamed answer is what was asked for, and not our own repetition in addition to the answer.
 
-    What was pasted, without a server, was somebody's own answer in either form.
+    What was pasted, without a server, was someone's own answer in either form.
     """
     is_alone = trace.chat is None or bool(trace.chat.deltas)  # the answer was assembled from the stream
     return trace.request.body.get("stream") is True or is_alone or trace.server is None

@@ -29,13 +29,13 @@ def _special_spans(trace: Trace, texts: frozenset[str]) -> Iterator[Span]:
     if raw is None or not texts:
         return
     if raw.tokens is not None:
-        yield from _by_token(raw.tokens, texts)
+        yield from _find_by_token(raw.tokens, texts)
         return
     for match in re.finditer("|".join(re.escape(text) for text in sorted(texts)), raw.text):
         yield Span(*match.span())
 
 
-def _by_token(tokens: Sequence[Token], texts: frozenset[str]) -> Iterator[Span]:
+def _find_by_token(tokens: Sequence[Token], texts: frozenset[str]) -> Iterator[Span]:
     """Yield control tokens only: the same text spelled with ordinary tokens is prose."""
     if isinstance(tokens, TokenTable):  # whose tokens need not be made to find a few of them
         tokens = [tokens[at] for at, kind in enumerate(tokens.kinds) if kind is not TokenKind.TEXT]

@@ -32,12 +32,12 @@ WITH_MISTRAL_TOKENIZER = (
     "tokenizer that the model writes them: start the server with `--tokenizer-mode mistral`, too."
 )
 OF_GLM4 = (
-    "GLM-4 before 4.5 writes its calls so, without a token around them, and neither vLLM nor SGLang has a parser for "
-    "that. Read it in the client (the name on the first line, JSON below it), give vLLM a parser for it "
+    "GLM-4 before 4.5 writes its calls this way, without a token around them, and neither vLLM nor SGLang has a parser "
+    "for that. Read it in the client (the name on the first line, JSON below it), give vLLM a parser for it "
     "(`--tool-parser-plugin FILE`), or serve GLM-4.5 or newer with the parser made for it."
 )
 _GLM4 = re.compile(r"(?<![a-z])glm-?4(?![.\dv])", re.IGNORECASE)  # before 4.5, whose calls have tags
-STREAM_ALONE = "By the words around it, only the stream has the fault."  # a note of what was pasted
+STREAM_ALONE = "According to the words around it, only the stream has the fault."  # a note of what was pasted
 _OF_STREAM = Step(
     "The words around it say that it works without streaming: the parser runs, and fails on the stream. Run a current "
     "release, and until then ask without streaming (`stream: false`).",
@@ -65,22 +65,25 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
     kind = "" if trace.server is None else trace.server.kind
     if (way := own_way(trace, family)) is not None:
         return (way,)
-    own = _for_models(_parsers_of(kind, family), models)
+    own = _filter_by_model(_parsers_of(kind, family), models)
     if (wrong := foreign_parser(trace, family)) is not None and own:
         return (Step(f"Start the server with `--tool-call-parser {own[0]}` in place of `{wrong}`."),)
     if has_own_names(trace.server) and trace.server is not None and is_made_for(trace.server, family):
-        return tuple(_beside_its_parser(trace, trace.server.tool_parser))
+        return tuple(_advise_beside_its_parser(trace, trace.server.tool_parser))
     if has_own_names(trace.server):
         return (Step(FAMILYS_PARSER), Step(_DISTINGUISHING))
     parser = None if trace.server is None else trace.server.tool_parser
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
     if is_set and family == "mistral_v11" and may_lack_tokenizer(trace):
-        return (Step(WITH_MISTRAL_TOKENIZER), *_beside_its_parser(trace, parser))
+        return (Step(WITH_MISTRAL_TOKENIZER), *_advise_beside_its_parser(trace, parser))
     text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind, models))}."
     others = [name for one in twins if one != family for name in FORMATS[one].facts.tool_parsers[:1]]
     if others and not models:
         text += f" Other models write the same: for those vLLM has {listed(others)}."
-    return (Step(text, server=is_set), *(_beside_its_parser(trace, parser) if is_set else (Step(_DISTINGUISHING),)))
+    return (
+        Step(text, server=is_set),
+        *(_advise_beside_its_parser(trace, parser) if is_set else (Step(_DISTINGUISHING),)),
+    )
 
 
 def is_glm4(model: str) -> bool:
@@ -121,7 +124,7 @@ def may_lack_tokenizer(trace: Trace) -> bool:
     return is_mistrals and MISTRAL_TOKENIZER not in trace.notes
 
 
-def _beside_its_parser(trace: Trace, parser: str | None) -> tuple[Step, ...]:
+def _advise_beside_its_parser(trace: Trace, parser: str | None) -> tuple[Step, ...]:
     """Return what to look at where the parser that reads a notation runs, and left the call in the text."""
     tools = Step("Check that the request had its tools in `tools`: a server runs its parser only for such requests.")
     software = "sglang" if trace.server is not None and trace.server.kind == "sglang" else "vllm"
@@ -148,7 +151,7 @@ def of_bare_list(trace: Trace, family: str) -> list[Step]:
     meant = "mistral" if found is None else found.family
     marker = FORMATS[meant].facts.list_marker
     text = (
-        f"Where it came as content: models of `{meant}` write `{marker}` before this list, a special token that "
+        f"If it came as content: models of `{meant}` write `{marker}` before this list, a special token that "
         f"servers remove: start the server with `--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`, and with "
         "the model's own tokenizer, so that the parser sees it."
     )
@@ -168,7 +171,7 @@ def named_parser(trace: Trace) -> str | None:
     family = family_of_model(server.model)
     if family is None or is_made_for(server, family) is not False:
         return None
-    own = _for_models(_parsers_of(server.kind, family), (server.model,))
+    own = _filter_by_model(_parsers_of(server.kind, family), (server.model,))
     return own[0] if own else None
 
 
@@ -180,10 +183,10 @@ def _parsers_of(kind: str, family: str) -> Sequence[str]:
     return () if kind == "sglang" else facts.tool_parsers
 
 
-def _for_models(parsers: Sequence[str], models: Sequence[str]) -> Sequence[str]:
+def _filter_by_model(parsers: Sequence[str], models: Sequence[str]) -> Sequence[str]:
     """Return parsers of a family with those first whose generation a model's name names.
 
-    >>> _for_models(("deepseek_v32", "deepseek_v4"), ("deepseek-ai/DeepSeek-V4-Flash",))
+    >>> _filter_by_model(("deepseek_v32", "deepseek_v4"), ("deepseek-ai/DeepSeek-V4-Flash",))
     ['deepseek_v4', 'deepseek_v32']
     """
     spelled = ["".join(char for char in model.lower() if char.isalnum()) for model in models]
@@ -222,8 +225,8 @@ def foreign_parser(trace: Trace, family: str) -> str | None:
 
 
 def _flags(family: str, kind: str, models: Sequence[str]) -> list[str]:
-    meant = _for_models(FORMATS[family].facts.tool_parsers, models)[:1]
-    sglang = _for_models(_parsers_of("sglang", family), models)[:1]
+    meant = _filter_by_model(FORMATS[family].facts.tool_parsers, models)[:1]
+    sglang = _filter_by_model(_parsers_of("sglang", family), models)[:1]
     of_vllm = [f"vLLM `--enable-auto-tool-choice --tool-call-parser {name}`" for name in meant or ("NAME",)]
     of_sglang = [f"SGLang `--tool-call-parser {name}`" for name in sglang or (() if meant else ("NAME",))]
     known = {"vllm": of_vllm, "sglang": of_sglang}

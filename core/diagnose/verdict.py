@@ -164,7 +164,7 @@ def _sentence_without_guilt(trace: Trace, compared: str) -> str:
         more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
         first = _cause_of(warnings[0], warnings) or warnings[0]
         warning = f"Warning: {_inside_sentence(first.title)}{more}"
-        # Of an answer that stands alone the warning is the news; that there is no raw output, whoever pasted it knows.
+        # Of an answer that stands alone the warning is the news; that there is no raw output, the user knows.
         is_new = trace.raw is None and trace.chat is not None and not asked_server(trace)
         parts.insert(0 if is_new else 1, warning)
     if trace.chat is not None and asked_server(trace) and trace.prompt is None:
@@ -212,7 +212,7 @@ def _examined(trace: Trace, only: str = "") -> str:
     nothing = "nothing more serious than a note was found" if trace.findings else "no problem was found"
     found = nothing if is_nothing_wrong(trace.findings) else ""
     if COMPLAINED in trace.notes and found and not only:
-        return f"What the words complain of does not show in {parts} alone. "
+        return f"The problem described is not visible in {parts} alone. "
     if not only:
         return f"{nothing[:1].upper()}{nothing[1:]} in {parts}{_first_note(trace.findings)}. "
     return f"Only {parts} {were} examined" + (f", and {found}." if found else ".")
@@ -277,7 +277,8 @@ def what_raw_contains(trace: Trace, parse: Parse) -> str:
         if (end := _end_before(parse.raw, opener)) is not None:
             return (
                 f"The text opens another turn (`{opener}`) after an end token (`{end}`): if a model wrote all of it, "
-                f"the server does not stop at `{end}`; else it is a prompt without its beginning. It contains no call"
+                f"the server does not stop at `{end}`; otherwise it is a prompt without its beginning. It contains no "
+                "call"
             )
         return f"The text opens turns (`{opener}`), as a prompt does; read as a raw output, it contains no call"
     if call_marker is not None:

@@ -1,4 +1,4 @@
-"""Whatever somebody pasted → which parts of a run it holds, and what can be said of them.
+"""Whatever someone pasted → which parts of a run it holds, and what can be said of them.
 
 A request is one of the forms. The others show what a model or a server said: a raw output, an answer, a stream, a
 recorded exchange, an error, a log, a printed object, a server's command line, a saved run. Each form has a reader

@@ -111,7 +111,7 @@ def read_answer(value: JSON) -> Answer:
         return dialect.read_answer(whole)
     shaped = shape_answer(value)
     if shaped is not None:
-        return _of_chat(shaped)
+        return _read_chat(shaped)
     if isinstance(value, dict) and is_error(value):
         return Answer(error=refusal_of(value), words="an error instead of an answer")
     raise RequestError(
@@ -266,7 +266,7 @@ def _first_choice_of(chunk: JSONObject) -> JSONObject:
     return choices[0] if choices else {}
 
 
-def _of_chat(shaped: Shaped) -> Answer:
+def _read_chat(shaped: Shaped) -> Answer:
     choices = shaped.value["choices"]
     count = len(choices) if isinstance(choices, list) else 0
     notes = (*shaped.notes, *((f"Only the first of {count} answers was read.",) if count > 1 else ()))

@@ -19,13 +19,13 @@ from prompt_debugger.core.evidence.taking import as_part, with_answer
 _CODE = re.compile(
     r"(?<!`)`(?=\{\s{0,9}['\"](?:name|arguments|function|id|type|tool_calls|role)['\"])([^`]{20,4000})`(?!`)"
 )
-_MOST = 4
+_MAX_VALUES = 4
 
 
 def evidence_of_code(text: str) -> Evidence | None:
     """Return the calls or messages that a text shows as code within sentences; `None` where it shows none."""
     found: list[Evidence] = []
-    for code in islice(_CODE.finditer(text), _MOST):
+    for code in islice(_CODE.finditer(text), _MAX_VALUES):
         value = value_at(code[1].strip(), 0)
         if not is_answer(value):
             continue

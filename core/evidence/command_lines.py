@@ -53,7 +53,7 @@ class Command(NamedTuple):
 
 def find_commands(text: str) -> tuple[Command, ...]:
     """Return the commands that start servers in a text, in order."""
-    found = [*_of_yaml(text)] or [*_of_dockerfile(text)] or [*_of_lines(text)]
+    found = [*_read_yaml(text)] or [*_read_dockerfile(text)] or [*_read_lines(text)]
     return tuple(found[:MAX_COMMANDS])
 
 
@@ -64,7 +64,7 @@ def with_parser(commands: Sequence[Command]) -> Command:
     )
 
 
-def _of_lines(text: str) -> Iterator[Command]:
+def _read_lines(text: str) -> Iterator[Command]:
     joined = _CONTINUED.sub(" ", text)
     end = 0
     for found in PROGRAM.finditer(joined):
@@ -77,7 +77,7 @@ def _of_lines(text: str) -> Iterator[Command]:
         if command is not None:
             yield command
         for script in (word for word in words if " " in word and PROGRAM.search(word) is not None):
-            yield from _of_lines(script)  # of `bash -lc '…'`
+            yield from _read_lines(script)  # of `bash -lc '…'`
 
 
 def _command(program: str, words: list[str]) -> Command | None:
@@ -115,7 +115,7 @@ def _words(line: str) -> list[str]:
         return line.replace("'", " ").replace('"', " ").split()
 
 
-def _of_yaml(text: str) -> Iterator[Command]:
+def _read_yaml(text: str) -> Iterator[Command]:
     """Yield the commands of Compose and Kubernetes: lists, inline or of one item a line, and texts."""
     image = _YAML_IMAGE.search(text)
     name = "" if image is None else image[1]
@@ -131,7 +131,7 @@ def _of_yaml(text: str) -> Iterator[Command]:
     known = PROGRAM.search(name)
     if program is not None:
         flat = " ".join(shlex.quote(word) for word in words)
-        for command in _of_lines(flat if len(words) > 1 else words[0]):
+        for command in _read_lines(flat if len(words) > 1 else words[0]):
             yield command._replace(version=command.version or _version(name))
     elif known is not None:
         rest = words if len(words) > 1 else _words(words[0])
@@ -174,13 +174,13 @@ def _inline_list(value: str) -> list[str]:
     return [str(item) for item in items] if isinstance(items, list) else []
 
 
-def _of_dockerfile(text: str) -> Iterator[Command]:
+def _read_dockerfile(text: str) -> Iterator[Command]:
     words = [word for found in _DOCKERFILE.finditer(text) for word in _inline_list(found[1])]
     if words:
         image = re.search(r"(?m)^[ \t]*FROM[ \t]+(\S{1,200})", text)
         name = "" if image is None else image[1]
         flat = " ".join(shlex.quote(word) for word in words)
-        found = [*_of_lines(flat)]
+        found = [*_read_lines(flat)]
         known = PROGRAM.search(name)
         if not found and known is not None:
             found = [Command(_kind(known[0]), tuple(words), None)]

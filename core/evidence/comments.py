@@ -1,4 +1,4 @@
-"""Lines that are comments of a program: what somebody noted there of an answer."""
+"""Lines that are comments of a program: what someone noted there of an answer."""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ import re
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.json_of import json_of
 
-ESCAPES = "Each quotation mark of the arguments was escaped, as within a JSON string: they were read without."
+ESCAPES = (
+    "Each quotation mark of the arguments was escaped, as within a JSON string: they were read without the escapes."
+)
 CURLY = "Typographic quotes were replaced by plain ones."
 BREAKS = "Line breaks from wrapping were removed."
 _COPIED = re.compile(

@@ -26,7 +26,7 @@ _CRASH = re.compile(
 _NOT_CRASHED = re.compile(r"\b(?:no longer|never|not|n't|fixed|before|without)\b[^.\n]{0,40}\Z", re.IGNORECASE)
 _EXCEPTION = re.compile(r"(?m)^[ \t>]{0,8}(?:\w{1,60}\.){0,6}([A-Z]\w{0,60}(?:Error|Exception))(?:: ([^\n]{1,600}))?$")
 _MAX_CHARS = 60_000
-_LEAST = 8  # characters that say something without the name before them: not `'type'`
+_MIN_CHARS = 8  # characters that say something without the name before them: not `'type'`
 
 
 def with_crash(evidence: Evidence, text: str) -> Evidence:
@@ -39,15 +39,15 @@ def with_crash(evidence: Evidence, text: str) -> Evidence:
     held = {*evidence.holds}
     if Part.REQUEST not in held or not held <= {Part.REQUEST, Part.FLAGS} or len(text) > _MAX_CHARS:
         return evidence
-    told = "\n".join(block.text for block in split(text) if block.kind in (BlockKind.PROSE, BlockKind.FENCED))
-    crash = _CRASH.search(told)
-    raised = list(_EXCEPTION.finditer(told))
-    if crash is None or not raised or _NOT_CRASHED.search(told[: crash.start()]) is not None:
+    reported = "\n".join(block.text for block in split(text) if block.kind in (BlockKind.PROSE, BlockKind.FENCED))
+    crash = _CRASH.search(reported)
+    raised = list(_EXCEPTION.finditer(reported))
+    if crash is None or not raised or _NOT_CRASHED.search(reported[: crash.start()]) is not None:
         return evidence
     last = raised[-1]
-    around = told[: last.start()][-4_000:] + told[last.end() :][:400]
+    around = reported[: last.start()][-4_000:] + reported[last.end() :][:400]
     words = (last[2] or "").strip()
     error = Refusal(
-        None, words if len(words) >= _LEAST else f"{last[1]}: {words}".rstrip(": "), None, last[1], around=around
+        None, words if len(words) >= _MIN_CHARS else f"{last[1]}: {words}".rstrip(": "), None, last[1], around=around
     )
     return replace(evidence, error=error, words=f"{evidence.words}; a server's error")

@@ -32,18 +32,18 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     """
     if isinstance(value, list):
         is_list_of_errors = bool(value) and all("error" in as_object(item) for item in value)
-        return error_of_value(value[0], status) if is_list_of_errors else _of_issues(value)
+        return error_of_value(value[0], status) if is_list_of_errors else _read_issues(value)
     if not isinstance(value, dict) or any(value.get(key) and isinstance(value[key], list) for key in _NO_ERRORS):
         return None
     if len(value) == 1 and (name := next(iter(value))).startswith("error ") and isinstance(value[name], str):
         value = {"error": f"{name}: {value[name]}"}  # as Ollama 0.11 streamed it
-    if (checked := _of_validator(value)) is not None:
+    if (checked := _read_validator(value)) is not None:
         return checked
     if isinstance(value.get("errorMessage"), str):
-        value = _of_node(value)
-    value = _of_agents(value)
+        value = _read_node(value)
+    value = _read_agents(value)
     if not _is_error(value):
-        return _of_body_kept_as_text(value, status or _status_of(value))
+        return _read_body_kept_as_text(value, status or _status_of(value))
     words = words_of_value(_with_code_as_words(value))
     if not words.text and words.output is None:
         return None
@@ -61,7 +61,7 @@ def _with_code_as_words(value: JSONObject) -> JSONObject:
     return {**value, "error": {**error, "message": named}}
 
 
-def _of_body_kept_as_text(value: JSONObject, status: int | None) -> Refusal | None:
+def _read_body_kept_as_text(value: JSONObject, status: int | None) -> Refusal | None:
     """Return the error of a body that a client or a log keeps as text, which may be cut; `None` without one."""
     text = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
     body = None if text is None else json_of(text)
@@ -82,14 +82,14 @@ def _reason_within(value: JSONObject, said: Refusal) -> Refusal | None:
     return next((one for one in found if one is not None), None)
 
 
-def _of_agents(value: JSONObject) -> JSONObject:
+def _read_agents(value: JSONObject) -> JSONObject:
     """Return the error that OpenCode and Kilo Code keep under its name; any other value as it is."""
     data = as_object(value.get("data"))
     is_kept = str(value.get("name", "")).endswith("Error") and isinstance(data.get("message"), str)
     return data if is_kept else value
 
 
-def _of_validator(value: JSONObject) -> Refusal | None:
+def _read_validator(value: JSONObject) -> Refusal | None:
     """Return the error of a client's validator, or that of a server which it took for an answer; else `None`."""
     name = value.get("name")
     held = next((one for one in (value, as_object(value.get("cause"))) if isinstance(one.get("issues"), list)), {})
@@ -98,17 +98,17 @@ def _of_validator(value: JSONObject) -> Refusal | None:
         return None
     checked = value.get("value", held.get("value"))
     hidden = error_of_value(checked) if isinstance(checked, dict) else None
-    found = _of_issues(issues)
+    found = _read_issues(issues)
     return hidden or (None if found is None else Refusal(None, found.message, found.field, name or None))
 
 
-def _of_issues(issues: JSON) -> Refusal | None:
+def _read_issues(issues: JSON) -> Refusal | None:
     faults = faults_of_issues(issues)
     words = words_of_value({"detail": faults}) if faults else None
     return None if words is None or not words.text else Refusal(None, words.text, words.field)
 
 
-def _of_node(value: JSONObject) -> JSONObject:
+def _read_node(value: JSONObject) -> JSONObject:
     """Return the error of a workflow's node, as n8n copies it, in the form of others."""
     details = as_object(value.get("errorDetails"))
     raw = details.get("rawErrorMessage")

@@ -77,7 +77,7 @@ class Evidence:
         finish_reason: The server's word on the output.
         chat: The answer that was not streamed, or the message assembled from `stream`.
         stream: The answer as it was streamed.
-        error: What was answered in place of a message; the words of whoever wrote it.
+        error: What was answered in place of a message; the words of its author.
         server: What command lines or logs show of the server: its software, its parsers; without an address.
         tools: Tools that were given together with a raw output.
         is_assumed_run: Whether raw output and answer come from one text that does not say that they belong to one run.

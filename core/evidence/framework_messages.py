@@ -49,7 +49,7 @@ def messages_of(value: JSON) -> list[JSONObject]:
             return read(value)
     parts = _items(value.get("content")) or _items(value.get("parts"))
     are_texts = bool(parts) and all(isinstance(part.get("text"), str) for part in parts)
-    return _of_parts(value) if "role" in value and are_texts else []
+    return _read_parts(value) if "role" in value and are_texts else []
 
 
 def is_of_framework(value: JSON) -> bool:
@@ -185,7 +185,7 @@ def _is_part(part: JSONObject) -> bool:
     return kind.startswith("tool-") and ("toolCallId" in part or "toolName" in part)
 
 
-def _of_parts(value: JSONObject) -> list[JSONObject]:
+def _read_parts(value: JSONObject) -> list[JSONObject]:
     parts = _items(value.get("content")) or _items(value.get("parts"))
     texts = [
         str(part["text"]) for part in parts if isinstance(part.get("text"), str) and part.get("type") != "reasoning"
@@ -193,7 +193,7 @@ def _of_parts(value: JSONObject) -> list[JSONObject]:
     calls: list[JSONObject] = []
     results: list[JSONObject] = []
     for part in parts:
-        call, result = _of_part(part)
+        call, result = _read_part(part)
         calls += [call] if call is not None else []
         results += [result] if result is not None else []
     role = _ROLES.get(str(value.get("role")), "user")
@@ -205,11 +205,11 @@ def _of_parts(value: JSONObject) -> list[JSONObject]:
     return [*said, *results] if role == "assistant" else [*results, *said]
 
 
-def _of_part(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
+def _read_part(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
     """Return the call and the result that a part is; `None` for what it is not."""
     kind = str(part.get("type", ""))
     if kind in ("toolRequest", "toolResponse"):
-        return _of_gooses(part)
+        return _read_gooses(part)
     used, back = as_object(part.get("toolUse")), as_object(part.get("toolResult"))
     if used:
         return call_of(used.get("name"), used.get("input"), used.get("toolUseId")), None
@@ -226,7 +226,7 @@ def _of_part(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
     return None if is_result else call_of(name, given, part.get("toolCallId")), result
 
 
-def _of_gooses(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
+def _read_gooses(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
     if part.get("type") == "toolResponse":
         return None, _result(part.get("id"), as_object(part.get("toolResult")).get("value"))
     called = as_object(as_object(part.get("toolCall")).get("value"))
@@ -290,6 +290,6 @@ _READERS: tuple[tuple[Callable[[JSONObject], bool], Callable[[JSONObject], list[
     (_is_langchain, _langchain),
     (_is_opencode, _opencode),
     (_is_semantic_kernel, _semantic_kernel),
-    (_has_parts, _of_parts),
+    (_has_parts, _read_parts),
     (_is_llama_index, _llama_index),
 )

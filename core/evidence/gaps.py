@@ -1,4 +1,4 @@
-"""Places at which somebody left something out of what was pasted: `...`, `<snip>`, `(truncated)`.
+"""Places at which someone left something out of what was pasted: `...`, `<snip>`, `(truncated)`.
 
     "tool_calls": [...]            {"id": "call_1", ...}          data: {"choices": [{"delta": …
     // ...                         <snip>
@@ -40,7 +40,7 @@ _TAG = re.compile(  # a marker that was shortened
 _LINE = re.compile(rf"(?m)^[ \t]{{0,40}}(?:(?://|#) ?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})[ \t]{{0,8}}$")
 _OPEN_VALUE = re.compile(r">\s{0,8}\{[^<>]{0,8000}[\"\d\]}](?:\.{3,}|…)(?=<)")  # arguments without their end
 _OPEN_FIELD = re.compile(r"(?<!\\)\"\s{0,4}:\s{0,4}(?:\.{3,}|…)")  # no value, and no text that quotes one
-_GLUED = re.compile(rf"(?:{_EXPLICIT.pattern})\w")  # a text whose beginning somebody took off
+_GLUED = re.compile(rf"(?:{_EXPLICIT.pattern})\w")  # a text whose beginning someone took off
 _MEMBERS = re.compile(r"(?<=[,{\[])\s{0,4}(?:\.{3,}|…)\s{0,4}(?=[,}\]])")
 _AFTER_COMMA = re.compile(r"[\"\d}\]]\s{0,4},\s{0,4}(?:\.{3,}|…)\s{0,4}(?=[^\s\w\"]|\Z)")  # where a member would begin
 _NAME = re.compile(r'"name"\s{0,4}:\s{0,4}"[^"\n]{0,80}(?:\.{3,}|…)')
@@ -72,7 +72,7 @@ _SHORT_KEY = re.compile(
 _REMARK = re.compile(r"(?:#|//) (?:\.{3,}|…)")
 _NO_CALLS = re.compile(r"['\"]?tool_calls['\"]?(?:=|: ?)(?:None|\[\]|null)")
 _NO_ARGUMENTS = re.compile(r"['\"]?arguments['\"]?(?:=|: ?)None")  # printed as absent
-# What only somebody who shortened an output can have put into it, or into content with markup.
+# What only someone who shortened an output can have put into it, or into content with markup.
 _RAW_SIGNS = (
     _EXPLICIT, _TAG, _HEADER, _OPEN_FIELD, _OPEN_VALUE, _MEMBERS, _AFTER_COMMA, _NAME, _KEY, _JOINED, _SET,
 )  # fmt: skip
@@ -84,7 +84,7 @@ _MAX_OF_PYTHON = 100_000  # characters
 
 
 def without_gaps(evidence: Evidence, text: str) -> Evidence:
-    """Return evidence without what nothing proves, where somebody left something out of its text.
+    """Return evidence without what nothing proves, where someone left something out of its text.
 
     Raises:
         RequestError: Nothing is left of it.
@@ -128,7 +128,7 @@ def _has_elided_text(evidence: Evidence) -> bool:
 
 
 def _has_half_call(evidence: Evidence) -> bool:
-    """Return whether a call has an id that somebody shortened, and no name."""
+    """Return whether a call has an id that someone shortened, and no name."""
     calls = as_list(evidence.chat.message.get("tool_calls")) if evidence.chat is not None else []
     return any(_has_short_id(call) and not as_object(as_object(call).get("function")).get("name") for call in calls)
 
@@ -313,7 +313,7 @@ def _with_id(call: JSON) -> JSON:
 
 
 def _without_shortened_ids(evidence: Evidence) -> Evidence:
-    """Return evidence in which ids that somebody shortened are unknown: they were not part of the trouble."""
+    """Return evidence in which ids that someone shortened are unknown: they were not part of the trouble."""
     chat = evidence.chat if evidence.chat is not None else evidence.stream
     calls = None if chat is None else chat.message.get("tool_calls")
     if chat is None or not isinstance(calls, list):

@@ -45,7 +45,7 @@ def gather_evidence(
     if len(pieces) == 1:
         return pieces[0]
     whole = merge(pieces, _form_of(read, given), "; ".join(dict.fromkeys(piece.words for piece in pieces))[:300])
-    return replace(whole, notes=(*whole.notes, *_of_twice(read)))
+    return replace(whole, notes=(*whole.notes, *_note_repeats(read)))
 
 
 def _form_of(read: Sequence[Evidence], given: Sequence[Evidence]) -> Form:
@@ -57,7 +57,7 @@ def _form_of(read: Sequence[Evidence], given: Sequence[Evidence]) -> Form:
     return Form.EXCHANGE if has_request and any(piece.is_evidence for piece in pieces) else forms[0]
 
 
-def _of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
+def _note_repeats(pieces: Sequence[Evidence]) -> tuple[str, ...]:
     """Say which parts came more than once: one of each is read."""
     held = [part for piece in pieces for part in piece.holds if part in _ONCE]
     twice = dict.fromkeys(part for part in held if held.count(part) > 1)

@@ -95,7 +95,7 @@ def mentioned_server(text: str, *, has_words: bool = True, answer: str = "") -> 
 
     Args:
         text: The text.
-        has_words: Whether somebody wrote about it, so that the text may name parser and model, too.
+        has_words: Whether someone wrote about it, so that the text may name parser and model, too.
         answer: Which of several answers in the text was read: its own signs come first.
     """
     text = text[:_MAX_CHARS]
@@ -145,16 +145,16 @@ def _kind_in(text: str, *, has_words: bool) -> str | None:
 
 
 def _parser_in(text: str) -> str | None:
-    """Return the only tool parser that a text names by its flag; one that somebody advises is not the one that ran."""
+    """Return the only tool parser that a text names by its flag; one that someone advises is not the one that ran."""
     found, advised = [*_PARSER.finditer(text)], _ADVISED
     if not found:
         found, advised = [one for one in _NAMED.finditer(text) if (one[1] or one[2]) in _KNOWN], _ADVISED_IN_WORDS
-    names = {match[1] or match[2] for match in found} or {*_of_sources(text)}
+    names = {match[1] or match[2] for match in found} or {*_names_in_sources(text)}
     is_advised = any(advised.search(text, max(0, match.start() - 60), match.start()) for match in found)
     return names.pop() if len(names) == 1 and not is_advised else None
 
 
-def _of_sources(text: str) -> Iterator[str]:
+def _names_in_sources(text: str) -> Iterator[str]:
     """Yield the parsers whose classes or files a text names."""
     for found in _SOURCE.finditer(text):
         plain = (found[1] or found[2]).replace("_", "").lower()

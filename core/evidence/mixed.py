@@ -89,7 +89,7 @@ class _Piece:
 
 
 def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
-    """Read what somebody pasted, whole or block by block.
+    """Read what someone pasted, whole or block by block.
 
     Args:
         text: As it was pasted.
@@ -125,7 +125,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     if whole is not None and is_about and whole.form is Form.OUTPUT:
         whole, failure = None, not_recognised(text, is_about=True)
     is_output = whole is not None and whole.raw is not None and whole.raw.strip() == text.strip()
-    shown = _of_shown(blocks, read) if is_output else None
+    shown = _read_shown(blocks, read) if is_output else None
     is_one = len(blocks) < 2 and not (whole is not None and whole.form is Form.COMMAND and "\n" in text.strip())
     if whole is not None and shown is None and (is_one or _is_certain(whole, text, blocks)):
         return _with_request_beside(whole, text, read)
@@ -135,7 +135,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     merged = None if merged is None else with_crash(_with_its_error(merged, whole), text)
     if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_about)):
         return _with_request_beside(whole, text, read)
-    if merged is None and failure is not None and (printed := _of_comments(text, read, failure)) is not None:
+    if merged is None and failure is not None and (printed := _read_comments(text, read, failure)) is not None:
         return printed
     if merged is None and (said := spoken_error(text.partition(TRACEBACK)[0])) is not None:
         return evidence_of_error(said.refusal)
@@ -186,7 +186,7 @@ def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | Non
     return None
 
 
-def _of_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:
+def _read_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:
     """Return the answer in the comments of a program that cannot be read itself: what it printed."""
     for comments in deque(comment_runs(text), maxlen=_MAX_READ):  # what a program printed is at its end
         shown, _ = _try(comments, 1, read)
@@ -205,23 +205,23 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
     if evidence.form is Form.OUTPUT and (is_part(text) or is_in_a_broken_fence(text)):
         return None, RequestError(
             "The text contains an output inside incomplete JSON or printed text.",
-            "Paste all of it, or the output alone.",
+            "Paste all of it, or only the output.",
         )
-    return without_parts(_of_its_paragraph(evidence, text), text), None
+    return without_parts(_read_its_paragraph(evidence, text), text), None
 
 
-def _of_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
+def _read_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
     """Return what a report shows as an output, where all of it was taken for one."""
     found = find_shown(blocks)
     if found is None:
         return None
-    evidence = _of_block(found.block, read) if found.block is not None else output_of(found.text)
+    evidence = _read_block(found.block, read) if found.block is not None else output_of(found.text)
     if evidence is None or _is_end_alone(evidence):
         return None
-    return _noted(evidence, _of_unread(found.unread))
+    return _noted(evidence, _note_unread(found.unread))
 
 
-def _of_its_paragraph(evidence: Evidence, text: str) -> Evidence:
+def _read_its_paragraph(evidence: Evidence, text: str) -> Evidence:
     """Return an error that is not known whole as its own paragraph says it: sentences around it are a person's."""
     paragraphs = [one for one in _PARAGRAPHS.split(text) if one.strip()] if evidence.error is not None else []
     is_body = evidence.error is not None and (evidence.error.code or evidence.error.field)
@@ -322,7 +322,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     pieces: list[_Piece] = []
     unread = 0
     for block in blocks[:_MAX_READ]:
-        evidence = _of_block(block, read)
+        evidence = _read_block(block, read)
         if evidence is not None and evidence.error is not None and is_no_report(block, blocks):
             evidence = None
         if evidence is not None and _is_end_alone(evidence):
@@ -334,7 +334,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     if not pieces:
         return None
     if len(pieces) == 1:
-        return _noted(pieces[0].evidence, _of_unread(unread))
+        return _noted(pieces[0].evidence, _note_unread(unread))
     pieces = [
         replace(piece, evidence=as_printed(piece.evidence, before.block.text if before.evidence.request else ""))
         for before, piece in zip([pieces[0], *pieces], pieces, strict=False)
@@ -351,7 +351,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     merged = merge(kept, form_of(kept), words[:300])
     is_assumed = is_of_two(kept, Part.RAW, Part.MESSAGE) or is_of_two(kept, Part.REQUEST, Part.PROMPT)
     merged = replace(with_whole_answer(merged, kept), is_assumed_run=is_assumed)
-    merged = _noted(merged, (*of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
+    merged = _noted(merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread)))
     return replace(merged, others=with_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
 
 
@@ -363,7 +363,7 @@ def _is_end_alone(evidence: Evidence) -> bool:
     )  # as a call of Gemma 4 has it, from `<|` to `|>`
 
 
-def _of_unread(lines: int) -> tuple[str, ...]:
+def _note_unread(lines: int) -> tuple[str, ...]:
     was = "was" if lines == 1 else "were"
     return (f"{counted(lines, 'line')} of text around it {was} left out.",) if lines else ()
 
@@ -380,7 +380,7 @@ def _with_its_answer(error: Evidence, text: str, read: Read) -> Evidence:
     return error
 
 
-def _of_block(block: Block, read: Read) -> Evidence | None:
+def _read_block(block: Block, read: Read) -> Evidence | None:
     text = clean(block.text).text if block.kind is BlockKind.FENCED else block.text
     if block.kind is BlockKind.PROSE:
         found = evidence_of_prose(without_comments(text))
@@ -395,4 +395,4 @@ def _of_block(block: Block, read: Read) -> Evidence | None:
         return _with_its_answer(evidence, text, read) if evidence is not None and evidence.error else evidence
     inner = split(text)
     shown = next((one for one in inner if one.kind is BlockKind.JSON and len(one.text) * 2 > len(text)), None)
-    return (None if shown is None else _of_block(shown, read)) or by_lead(block.lead, text)
+    return (None if shown is None else _read_block(shown, read)) or by_lead(block.lead, text)

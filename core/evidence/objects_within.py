@@ -73,7 +73,7 @@ def closed(text: str) -> str:
 
 
 def line_of_no_python(text: str) -> int | None:
-    """Return 0 if a text is Python, else the line on which it stops to be, from 1; `None` if that is not known."""
+    """Return 0 if a text is Python, otherwise the line, from 1, where it stops being Python; `None` if unknown."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

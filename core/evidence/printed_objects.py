@@ -51,7 +51,7 @@ RESPONSES_EVENTS = tuple(
         *("FunctionCallArgumentsDelta", "FunctionCallArgumentsDone"),
     )
 )
-# Classes of an answer, or of a part of one, that somebody prints; by what `answer_of` makes of them.
+# Classes of an answer, or of a part of one, that someone prints; by what `answer_of` makes of them.
 _COMPLETIONS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse", "ChatCompletionResponse", "Completion")
 _CHOICES = ("Choice", "Choices", "ParsedChoice")
 _MESSAGES = (
@@ -93,10 +93,10 @@ def answer_of(value: JSON) -> JSON:
         value: As `read_printed` returns it.
     """
     if isinstance(value, list):
-        return _of_list(value)
+        return _read_list(value)
     if not isinstance(value, dict):
         return None
-    make = _BY_CLASS.get(class_of(value)) or _by_fields(value)
+    make = _BY_CLASS.get(class_of(value)) or _reader_by_fields(value)
     return None if make is None else make(value)
 
 
@@ -206,7 +206,7 @@ def offline_run(value: JSONObject) -> JSONObject:
     )
 
 
-def _of_list(values: list[JSON]) -> JSON:
+def _read_list(values: list[JSON]) -> JSON:
     names = {class_of(value) for value in values}
     if names and names <= set(_BLOCKS):
         return _anthropic({"content": values, **({CUT: True} if any(has_cut_answer(v) for v in values) else {})})
@@ -217,7 +217,7 @@ def _of_list(values: list[JSON]) -> JSON:
     return None
 
 
-def _by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
+def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     """Return how an object without a class, or a dict, is read, by what it holds."""
     if "candidates" in value:
         return _gemini
@@ -394,7 +394,7 @@ def _without_nulls(value: JSONObject) -> JSONObject:
     return found
 
 
-def _of_message_class(value: JSONObject) -> JSON:
+def _read_message_class(value: JSONObject) -> JSON:
     """Return what a `Message(…)` is: Anthropic's with blocks, or LiteLLM's with a text."""
     return _anthropic(value) if isinstance(value.get("content"), list) else _message(value)
 
@@ -410,6 +410,6 @@ _BY_CLASS: Mapping[str, Callable[[JSONObject], JSON]] = {
     **dict.fromkeys(_BLOCKS, _lone_block),
     **dict.fromkeys(LANGCHAIN, _langchain),
     **dict.fromkeys(GEMINI, _gemini),
-    "Message": _of_message_class,
-    "BetaMessage": _of_message_class,
+    "Message": _read_message_class,
+    "BetaMessage": _read_message_class,
 }

@@ -50,10 +50,10 @@ def unquoted(entry: str) -> str:
     """Return an entry of a log with the values that Go printed in quotes as they were."""
     if "level=" not in entry[:200]:
         return entry.replace('\\"', '"')
-    return _GO_VALUE.sub(lambda found: f'"{_of_go(found[1] or found[2] or "")}"', entry)
+    return _GO_VALUE.sub(lambda found: f'"{_read_go(found[1] or found[2] or "")}"', entry)
 
 
-def _of_go(literal: str) -> str:
+def _read_go(literal: str) -> str:
     value = json_of(f'"{HALF_ESCAPE.sub("", literal)}"')
     return value if isinstance(value, str) else literal.replace('\\"', '"')
 

@@ -48,13 +48,13 @@ def evidence_of_prose(text: str) -> Evidence | None:
         with suppress(RequestError):
             pieces.append(without_parts(reader.read(paste), text))
     if not pieces:
-        return _after_lead(text) or evidence_of_code(text)
+        return _read_after_lead(text) or evidence_of_code(text)
     if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:
         return pieces[0]
     return merge(compatible(pieces), pieces[0].form, "; ".join(piece.words for piece in pieces))
 
 
-def _after_lead(text: str) -> Evidence | None:
+def _read_after_lead(text: str) -> Evidence | None:
     """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
     found = _LEAD.search(text) if has_any(text.lower(), _LEAD_WORDS) else None
     if found is not None:

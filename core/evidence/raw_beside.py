@@ -32,7 +32,7 @@ _FENCE = re.compile(r"\s{0,9}```\w{0,20}[ \t]*\n(?P<text>[^`]{1,20000})\n[ \t]{0
 _LINES = re.compile(r"\s{0,9}(?P<text>[^\n]+(?:\n[ \t]*[^\s][^\n]*)*)")
 _SIGN = re.compile(r"\.{3}|\u2026")  # of something left out, where a person copied an output
 _MAX_CHARS = 100_000
-_NOTE = "The raw output was taken from its label in the text; that it is of the same run as the answer is assumed."
+_NOTE = "The raw output was taken from its label in the text; it is assumed to come from the same run as the answer."
 
 
 def with_raw_beside(evidence: Evidence, text: str) -> Evidence:

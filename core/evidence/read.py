@@ -53,7 +53,7 @@ _BODY_OF = "This is a body of "
 
 
 def read_evidence(text: str, wanted: Form | None = None, row: int = 1) -> Evidence:
-    """Read what somebody pasted.
+    """Read what someone pasted.
 
     Args:
         text: At most `MAX_CHARS` characters.
@@ -98,7 +98,7 @@ def _value_of(text: str) -> tuple[JSON, tuple[str, ...]]:
 def _read_request(text: str, _row: int) -> Evidence:
     value = json_of(text)
     if tools := tools_in(value):
-        return _of_tools(tools)
+        return _read_tools(tools)
     if (messages := _lone_messages(text, value)) is not None:
         text = body_text({"messages": messages})
     if isinstance(value, dict) and (found := _body_in(value)) is not None:
@@ -111,7 +111,7 @@ def _read_request(text: str, _row: int) -> Evidence:
     return Evidence(Form.REQUEST, _request_words(request), request=request)
 
 
-def _of_tools(tools: list[JSON]) -> Evidence:
+def _read_tools(tools: list[JSON]) -> Evidence:
     """Return tools alone, those of Anthropic's API in the form of chat completions."""
     body = read_request(body_text({"messages": [{"role": "user", "content": ""}], "tools": tools})).body
     read = body.get("tools")
@@ -192,13 +192,13 @@ def _read_stream(text: str, _row: int) -> Evidence:
         text = body_text(within)
     answer = read_stream(text)
     if isinstance(value, dict):  # one event of a stream; nothing says that there are no others
-        answer = _of_one_event(answer)
+        answer = _read_one_event(answer)
     evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), answer)
     is_piece = isinstance(value, dict) or are_call_deltas([json_of(line) for line in json_lines(text)])
     return of_deltas_alone(evidence) if is_piece else evidence
 
 
-def _of_one_event(answer: Answer) -> Answer:
+def _read_one_event(answer: Answer) -> Answer:
     """Return what one event shows; what came before and after it is unknown."""
     answer = as_part(answer)
     chat = None if answer.chat is None else replace(answer.chat, deltas=())
@@ -309,7 +309,7 @@ def _request_and_answer(lines: list[str]) -> str | None:
 
 def _checked_row(row: int, count: int) -> int:
     if row > count:
-        raise RequestError(f"There is no number {row}: there are {count:,}.", "Choose a smaller number.")
+        raise RequestError(f"There is no entry {row}: there are {count:,}.", "Choose a lower number.")
     return row
 
 

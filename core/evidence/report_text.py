@@ -66,7 +66,7 @@ def _is_titled(prose: str) -> bool:
 
 
 def is_template(text: str) -> bool:
-    """Return whether a text is a chat template, or a piece of one: what it prints is nobody's output."""
+    """Return whether a text is a chat template, or a piece of one: what it prints is no one's output."""
     return _TEMPLATE.search(text) is not None
 
 
@@ -137,11 +137,11 @@ def not_recognised(text: str, *, is_about: bool = False) -> RequestError:
     elif isinstance(value, list):
         what = f"The JSON list of {len(value):,} was not recognized; it begins with {shorten(value[:1], 60)}."
     else:
-        return _of_words(text, is_about=is_about)
+        return _refuse_words(text, is_about=is_about)
     return RequestError(what, NEEDED)
 
 
-def _of_words(text: str, *, is_about: bool) -> RequestError:
+def _refuse_words(text: str, *, is_about: bool) -> RequestError:
     start = text.lstrip("\ufeff \t\r\n")[:2_000]
     kind = next((kind for sign, kind in _FILES if start.startswith(sign)), None)
     if kind is None and len(_CONTROL.findall(start)) * 10 > len(start):

@@ -20,7 +20,7 @@ from prompt_debugger.core.evidence.words_around import prose_of, sentences_of
 
 _MAX_CHARS = 30_000  # of a report; what is longer is a document about many things
 _MAX_SENTENCES = 400
-_MOST = 500  # characters of a sentence
+_MAX_SENTENCE = 500  # characters of a sentence
 _MAX_SAID = 2
 _CALL = re.compile(
     r"\b(?:tool|function)[ _-]?(?:call|use|invocation|request)(?:s|ing)?\b|\btool (?:input|json|xml|markup)\b"
@@ -188,7 +188,9 @@ def reported_calls(text: str) -> Iterator[str]:
     if _COMPLAINT.search(prose) is None and _EMPTY_PART.search(prose) is None:
         return
     sentences = [one.strip(" -*#>\t") for one in sentences_of(prose)[:_MAX_SENTENCES]]
-    sentences = [one for one in sentences if len(one) <= _MOST and _NOT_SAID.search(_CONTRAST.sub("", one)) is None]
+    sentences = [
+        one for one in sentences if len(one) <= _MAX_SENTENCE and _NOT_SAID.search(_CONTRAST.sub("", one)) is None
+    ]
     for kind, signs, other in _KINDS:
         meant = sentences if other is None else [one for one in sentences if other.search(one) is None]
         said = [one for one in meant if all(sign.search(_SHOWN_CALL.sub(_CALL_MARK, one)) for sign in signs)]

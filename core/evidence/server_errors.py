@@ -129,12 +129,12 @@ def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
     text = without_manual(_BOX.sub(" ", text[:MAX_CHARS]))
     if text.lstrip().startswith(("data:", "event:")):
-        return _of_stream(text)
+        return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)
-    found = _of_form(text, bare) or _of_meaning(bare, text)
+    found = _read_form(text, bare) or _read_meaning(bare, text)
     if found is not None and (is_unfilled(found.refusal.message) or found.refusal.message.startswith(("{{", "{%"))):
         return None
-    return None if found is None else found._replace(refusal=_with_around(_without_fence(found.refusal), text))
+    return None if found is None else found._replace(refusal=_add_surroundings(_without_fence(found.refusal), text))
 
 
 def _without_fence(refusal: Refusal) -> Refusal:
@@ -149,27 +149,27 @@ def _without_fence(refusal: Refusal) -> Refusal:
     return refusal if said == refusal.message or not said.strip() else replace(refusal, message=said.rstrip())
 
 
-def _with_around(refusal: Refusal, text: str) -> Refusal:
+def _add_surroundings(refusal: Refusal, text: str) -> Refusal:
     """Return an error with the text around its words, which may show what reported it."""
     rest = text.replace(refusal.message, " ")[-_MAX_AROUND:].strip()
     return replace(refusal, around=rest) if rest else refusal
 
 
-def _of_meaning(bare: str, text: str) -> FoundError | None:
+def _read_meaning(bare: str, text: str) -> FoundError | None:
     found = error_by_meaning(bare, text)
     return None if found is None else FoundError(*found)
 
 
-def _of_form(text: str, bare: str) -> FoundError | None:
+def _read_form(text: str, bare: str) -> FoundError | None:
     """Return the error of a text in one of the forms that are known, or whose sentence is."""
     return (
         _surely(error_of_head(text) or error_of_page(text), 0.95)
-        or _of_parser(bare)
-        or _of_faults(text)
-        or _of_exception(text)
-        or (_of_exception(bare) if bare != text else None)
-        or _of_body_within(text)
-        or _of_sentence(text)
+        or _read_parser(bare)
+        or _read_faults(text)
+        or _read_exception(text)
+        or (_read_exception(bare) if bare != text else None)
+        or _read_body_within(text)
+        or _read_sentence(text)
         or _surely(error_of_status_line(text), 0.9)
     )
 
@@ -187,7 +187,7 @@ def text_before_exception(text: str) -> str:
     return text[: traceback if traceback >= 0 else last]
 
 
-def _of_stream(text: str) -> FoundError | None:
+def _read_stream(text: str) -> FoundError | None:
     """Read a stream whose only events are errors."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines or not all(line.startswith(("data:", "event:", "id:", "retry:", ":")) for line in lines[:50]):
@@ -198,7 +198,7 @@ def _of_stream(text: str) -> FoundError | None:
     return FoundError(errors[0], 0.95) if errors and len(errors) == len(reported) else None
 
 
-def _of_parser(text: str) -> FoundError | None:
+def _read_parser(text: str) -> FoundError | None:
     """Read what a log says of a tool parser that failed, with the exception that ends its traceback."""
     said = _PARSER_FAILED.search(text)
     if said is None:
@@ -215,7 +215,7 @@ def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
     return next((one for one in reversed(list(_EXCEPTION.finditer(text[:stop]))) if one[1] == "JSONDecodeError"), None)
 
 
-def _of_faults(text: str) -> FoundError | None:
+def _read_faults(text: str) -> FoundError | None:
     """Read a bare list of a request's faults: as Python prints it, or as pydantic writes it."""
     stripped = text.strip()
     is_listed = stripped.startswith("[{") and stripped.endswith("}]")
@@ -228,7 +228,7 @@ def _of_faults(text: str) -> FoundError | None:
     return FoundError(Refusal(_status_in(stripped[:200]), words.text, words.field), 0.9)
 
 
-def _of_exception(text: str) -> FoundError | None:
+def _read_exception(text: str) -> FoundError | None:
     """Read the exception at the end of a traceback, or at the beginning of a line."""
     matches = list(_EXCEPTION.finditer(text))
     if not matches:
@@ -247,7 +247,7 @@ def _of_exception(text: str) -> FoundError | None:
     if not is_known and recognise_error(with_frame := _with_frame(text, last)) is not None:
         refusal, is_known = replace(refusal, message=with_frame), True
     if not said or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
-        return None  # an exception of somebody's own program
+        return None  # an exception of someone's own program
     return FoundError(refusal, 0.9 if is_known else 0.7)
 
 
@@ -279,7 +279,7 @@ def _with_frame(text: str, raised: re.Match[str]) -> str:
     return f"{source} {_cut(text[raised.start() :]).partition(chr(10))[0].strip()}"
 
 
-def _of_body_within(text: str) -> FoundError | None:
+def _read_body_within(text: str) -> FoundError | None:
     """Read a body that follows words, as in `API request failed with status 500: {…}`."""
     if len(text) > _ALONE * 10 or _begins_with_other_json(text):
         return None
@@ -309,7 +309,7 @@ def _body_at_start(text: str) -> Refusal | None:
     return error_of_value(python_value_at(first, 0)) if first.startswith("{'") else None
 
 
-def _of_sentence(text: str) -> FoundError | None:
+def _read_sentence(text: str) -> FoundError | None:
     """Read a known sentence: a short text that says it, or an entry of a log."""
     stripped = text.strip()
     if is_source(stripped):

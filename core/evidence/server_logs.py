@@ -57,7 +57,7 @@ _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
 _HINT = re.compile(
     r"POST /|\.(?:py|go):\d|\[GIN|LM STUDIO|throughput: |batch[.,] ?#|_tokens=|srv |slot |print_info: |main: "
 )
-# How a line of any such log begins: anything else in the text was put there by somebody.
+# How a line of any such log begins: anything else in the text was put there by someone.
 _LINE = re.compile(
     r"(?:\(?[\w. -]{1,60} pid=\d{1,9}\) ?)?"
     r"(?:(?:INFO|WARNING|ERROR|DEBUG)\b|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\[GIN|time=\d{4}-|"

@@ -48,18 +48,18 @@ def shape_answer(value: JSON) -> Shaped | None:
     if isinstance(value, list):
         lone = value[0] if len(value) == 1 else None
         generation = _first_generation(lone) if isinstance(lone, dict) else None
-        return _of_calls(value) if generation is None else _of_generation(generation)
+        return _read_calls(value) if generation is None else _read_generation(generation)
     if not isinstance(value, dict):
         return None
     choices = value.get("choices")
     if isinstance(choices, list):
         is_of_question = bool(choices) and not objects_of(choices) and not _AROUND_CHOICES & value.keys()
-        return None if is_of_question else _of_choices(value, choices)
+        return None if is_of_question else _read_choices(value, choices)
     if (generation := _first_generation(value)) is not None:
-        return _of_generation(generation)
+        return _read_generation(generation)
     if isinstance(choices, dict):
         note = "`choices` is an object where the protocol requires a list; it was read as the only choice."
-        made = _of_choices({**value, "choices": [choices]}, [choices])
+        made = _read_choices({**value, "choices": [choices]}, [choices])
         return made._replace(notes=(note, *made.notes), is_whole=False)
     if "messages" in value or "input" in value or "done" in value:
         return None
@@ -67,9 +67,9 @@ def shape_answer(value: JSON) -> Shaped | None:
     if isinstance(message, dict) and _is_message(message):
         return Shaped({"choices": [value]}, "a choice of a chat response", (), is_whole=False)
     if _is_message(value):
-        return _of_message(value)
+        return _read_message(value)
     if _is_call(value) or is_called_function(value):
-        return _of_calls([value])
+        return _read_calls([value])
     return None
 
 
@@ -81,7 +81,7 @@ def _first_generation(value: JSONObject) -> JSONObject | None:
     return first if isinstance(first, dict) and isinstance(first.get("text"), str) else None
 
 
-def _of_generation(value: JSONObject) -> Shaped:
+def _read_generation(value: JSONObject) -> Shaped:
     info = as_object(value.get("generationInfo", value.get("generation_info")))
     choice: JSONObject = {"message": {"role": "assistant", "content": value["text"]}}
     if isinstance(info.get("finish_reason"), str):
@@ -91,7 +91,7 @@ def _of_generation(value: JSONObject) -> Shaped:
     return Shaped(whole, "a generation of LangChain", is_whole=False)
 
 
-def _of_choices(value: JSONObject, choices: list[JSON]) -> Shaped:
+def _read_choices(value: JSONObject, choices: list[JSON]) -> Shaped:
     first = choices[0] if choices else None
     has_none = isinstance(first, dict) and not {"message", "delta", "text"} & first.keys()
     if isinstance(first, dict) and has_none and any(name in first for name in _OF_MESSAGE):
@@ -102,7 +102,7 @@ def _of_choices(value: JSONObject, choices: list[JSON]) -> Shaped:
     return Shaped(value, "a chat response", is_whole=not is_shortened)
 
 
-def _of_message(message: JSONObject) -> Shaped:
+def _read_message(message: JSONObject) -> Shaped:
     choice: JSONObject = {"message": {name: item for name, item in message.items() if name != "finish_reason"}}
     if "finish_reason" in message:
         choice["finish_reason"] = message["finish_reason"]
@@ -110,10 +110,10 @@ def _of_message(message: JSONObject) -> Shaped:
     return Shaped({"choices": [choice]}, words, is_whole=False)
 
 
-def _of_calls(value: list[JSON]) -> Shaped | None:
+def _read_calls(value: list[JSON]) -> Shaped | None:
     calls = objects_of(value)
     if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MAX_LOOKED_AT]):
-        calls = tuple(_of_function(call) for call in calls)
+        calls = tuple(_read_function(call) for call in calls)
     elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MAX_LOOKED_AT]):
         return None
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": list[JSON](calls)}
@@ -139,7 +139,7 @@ def is_called_function(value: JSONObject) -> bool:
     )
 
 
-def _of_function(value: JSONObject) -> JSONObject:
+def _read_function(value: JSONObject) -> JSONObject:
     around: JSONObject = {name: item for name, item in value.items() if name in _AROUND_FUNCTION}
     return {**around, "function": {name: value[name] for name in ("name", "arguments")}}
 

@@ -81,7 +81,7 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
     text = "\n".join(block.text for block in blocks if block is not fence)
     shown = fence.text if fence is not None else shown_output(text)
     if shown is None:
-        return _in_code(text) if fence is None else None
+        return _find_in_code(text) if fence is None else None
     around = text if fence is not None else text.replace(shown, "")
     follows = fence is not None and fence.lead.endswith((":", "\uff1a")) and recognise(fence.text) is Form.OUTPUT
     if not _is_of_report(around, is_announced=follows or (fence is not None and _LEAD.search(fence.lead) is not None)):
@@ -89,7 +89,7 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
     return Shown(shown, fence, len([line for line in around.split("\n") if line.strip()]))
 
 
-def _in_code(text: str) -> Shown | None:
+def _find_in_code(text: str) -> Shown | None:
     """Return the only output that is written as code within a sentence, if nothing else in the text looks like one."""
     shown = shown_code(text)
     around = "" if shown is None else text.replace(shown, "")

@@ -72,7 +72,7 @@ _PRINTED = re.compile(
 _PRINTED_KEY = re.compile(r"(?m)^[ \t]{1,16}(?:role|message|choices|content|tool_calls|finish_reason|done_reason): ")
 _DICT = re.compile(r"(?P<label>[\w .\[\]()]{1,60}[:=][ \t]{0,4})?(?=\{')")  # as Python prints it
 _MAX_OF_PRINTED = 2_000  # lines
-# Something that was left out, or a remark of whoever pasted it: what no string holds by chance.
+# Something that was left out, or a remark of the person who pasted it: what no string holds by chance.
 _SHORTENED = re.compile(
     r"[{\[,:]\s{0,40}(?:\.{3,}|\u2026)\s{0,40}[,}\]]|[,{\[\]}\"\d][ \t]{1,20}(?:#|//)[ \t][^\n]{1,200}\n[ \t]*[\"}\]]"
 )
@@ -310,7 +310,7 @@ class _Splitter:
         return last
 
     def _shortened_json(self, at: int, start: int) -> int:
-        """Take JSON out of which somebody took something, `{"usage": { ... }}`, up to its last bracket; else 0."""
+        """Take JSON out of which someone took something, `{"usage": { ... }}`, up to its last bracket; else 0."""
         stop = end_of_json(self._text, start)
         self._left -= stop - start
         piece = self._text[start:stop]

@@ -26,8 +26,8 @@ from prompt_debugger.core.known_errors import innermost
 _MAX_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
 _MAX_TRIED = 60
 _MAX_CLAUSES = 4  # of one line; with more it is data
-_LEAST = 15  # characters of an error
-_MOST = 2_000
+_MIN_ERROR = 15  # characters of an error
+_MAX_ERROR = 2_000
 _MAX_TALK = 500  # characters of a line that is not quoted and contains no body
 _QUOTED = re.compile(
     r"(?<!\w)`(?=\S)([^`\n]{15,2000})`|(?<!\w)\"(?=\S)((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d"
@@ -59,10 +59,10 @@ def spoken_error(text: str) -> FoundError | None:
         by_meaning = error_by_meaning(said, text)
         if by_meaning is not None:
             return FoundError(*by_meaning)
-    return _of_kept_body(text, status) or status
+    return _read_kept_body(text, status) or status
 
 
-def _of_kept_body(text: str, status: FoundError | None) -> FoundError | None:
+def _read_kept_body(text: str, status: FoundError | None) -> FoundError | None:
     """Return the error of a body that a line of a log keeps as a text, which may be cut; `None` without one."""
     body = _KEPT_BODY.search(text)
     if body is None or status is None:
@@ -90,7 +90,7 @@ def _said(text: str) -> Iterator[str]:
         clauses = [bare[found.end() :] for found in islice(_CLAUSE.finditer(bare), _MAX_CLAUSES)]
         yield from filter(_is_said, [*quoted, *clauses])
         is_short = len(bare) <= _MAX_TALK or "{" in bare
-        if is_short and _LEAST <= len(bare) <= _MOST and may_report(bare, is_quoted=False):
+        if is_short and _MIN_ERROR <= len(bare) <= _MAX_ERROR and may_report(bare, is_quoted=False):
             yield bare
 
 
@@ -101,4 +101,4 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _is_said(said: str) -> bool:
-    return _LEAST <= len(said) <= _MOST and may_report(said, is_quoted=True)
+    return _MIN_ERROR <= len(said) <= _MAX_ERROR and may_report(said, is_quoted=True)

@@ -209,7 +209,7 @@ def _unless_empty(evidence: Evidence, message: JSONObject) -> Evidence:
 
 
 def without_shortened(evidence: Evidence, text: str) -> Evidence:
-    """Return evidence without the calls whose arguments somebody shortened with `...`: no one knows what was there.
+    """Return evidence without the calls whose arguments someone shortened with `...`: no one knows what was there.
 
     Raises:
         RequestError: Nothing is left of it.

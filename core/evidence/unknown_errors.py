@@ -187,7 +187,7 @@ def _quoted_alone(statement: Statement, found: Classified) -> Statement:
 
 def may_report(words: str, *, is_quoted: bool) -> bool:
     """Return whether words may be an error's: quoted ones by what they say, a separate line by form alone."""
-    is_told = not is_quoted and _TOLD.match(words) is not None  # what somebody says of an error is not its words
+    is_told = not is_quoted and _TOLD.match(words) is not None  # what someone says of an error is not its words
     is_shaped = (_SHAPED.match(words) is not None and not is_told) or _EXCEPTION.search(words) is not None
     return is_shaped or (_FAILS if is_quoted else _MARKED).search(words) is not None
 
@@ -255,7 +255,7 @@ def _statements(text: str) -> Iterator[Statement]:
     """Yield what may be an error, the likeliest first."""
     exceptions = list(_EXCEPTION.finditer(text))[-_MAX_EXCEPTIONS:]
     for found in reversed(exceptions):
-        yield Statement(_until_stack(_of_code(text, found)), found[1].rpartition(".")[2], is_shaped=True)
+        yield Statement(_until_stack(_read_code_error(text, found)), found[1].rpartition(".")[2], is_shaped=True)
     if not exceptions and (headed := _NOTEBOOK.search(text)) is not None:
         at = list(_AT_LINE.finditer(text, headed.end()))
         words = f"{headed[1]} (its words were not copied)" + (f" at `{at[-1][1].strip()}`" if at else "")
@@ -285,7 +285,7 @@ def _statements(text: str) -> Iterator[Statement]:
         yield Statement(words_as_one_line(stripped)[:_MAX_WORDS], "", is_shaped=is_shaped)
 
 
-def _of_code(text: str, found: re.Match[str]) -> str:
+def _read_code_error(text: str, found: re.Match[str]) -> str:
     """Return what follows the name of an exception: up to the end of the code, if it is code within a sentence."""
     said = text[found.end() :]
     return said.partition("`")[0] if "`" in text[found.start() : found.start(1)] else said

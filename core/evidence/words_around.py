@@ -107,7 +107,7 @@ def _with_reason(evidence: Evidence, text: str) -> Evidence:
 
 
 def _with_expectation(evidence: Evidence, text: str) -> Evidence:
-    """Note that somebody writes of tool calls about an answer that has none, or that an output came as content."""
+    """Note that someone writes of tool calls about an answer that has none, or that an output came as content."""
     if evidence.raw is not None and {*evidence.holds} <= _OF_AN_OUTPUT and evidence.form in _OUTPUTS:
         if _AS_CONTENT.search(_around(evidence.raw, text)) is None:
             return evidence
@@ -121,7 +121,7 @@ def _with_expectation(evidence: Evidence, text: str) -> Evidence:
 
 
 def _with_complaint(evidence: Evidence, text: str) -> Evidence:
-    """Note that somebody says of an answer that something is wrong: that nothing was found is then no good news."""
+    """Note that someone says of an answer that something is wrong: that nothing was found is then no good news."""
     if evidence.chat is None or evidence.form is Form.RUN:
         return evidence
     sentences = tuple(one for one in sentences_of(prose_of(text)) if len(one) <= _MAX_SENTENCE)

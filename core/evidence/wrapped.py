@@ -32,7 +32,7 @@ _ANSWER = re.compile(r'"(?:choices|tool_calls|raw)"')
 def unwrapped(text: str) -> str | None:
     """Return a text without the breaks that a fixed width put into it; `None` if it shows none."""
     if text.lstrip().startswith("data:"):
-        return _of_events(text)
+        return _read_events(text)
     if "\n" not in text.strip() or _STARTS.match(text) is None or json_of(text) is not None:
         return None
     is_command = text.lstrip().startswith("curl ")
@@ -121,7 +121,7 @@ def joined_print(text: str) -> str | None:
     return None
 
 
-def _of_events(text: str) -> str | None:
+def _read_events(text: str) -> str | None:
     """Return a stream without the breaks within its events; `None` if none of them is broken, or one stays broken."""
     pieces: list[list[str]] = []
     for line in text.split("\n"):

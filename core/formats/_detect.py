@@ -44,13 +44,13 @@ class Detector:
         self._by_cut_text = _owners((text, name) for name, one in formats.items() for text in one.cut_texts)
         self._begun = BegunMarkers(self._by_cut_text)
         self._of_prompt = lru_cache(maxsize=256)(self._with_tail)
-        self._ordered = lru_cache(maxsize=256)(self._in_order)  # the lines of a file often show the same signs
+        self._ordered = lru_cache(maxsize=256)(self._sort)  # the lines of a file often show the same signs
 
     def detect(self, raw: str, context: ReadContext) -> Detection:
         """Score every format."""
         found: list[tuple[str, FormatScore]] = []
         readings: dict[str, ParsedMessage] = {}
-        signs = self._with_sign(raw, context.prompt_tail)
+        signs = self._families_with_sign(raw, context.prompt_tail)
         for name in signs:
             score, reading = self._formats[name].weigh(raw, context)
             if score.score > 0:
@@ -80,12 +80,12 @@ class Detector:
         )
         return [(name, score) for name, score in scores if score.score > 0]
 
-    def _in_order(self, found: frozenset[tuple[str, FormatScore]]) -> dict[str, FormatScore]:
+    def _sort(self, found: frozenset[tuple[str, FormatScore]]) -> dict[str, FormatScore]:
         """Return all scores, the best first."""
         best = dict(sorted(found, key=lambda item: (-item[1].score, item[0])))
         return {**best, **self._without_sign, **best}
 
-    def _with_sign(self, raw: str, prompt_tail: str) -> set[str]:
+    def _families_with_sign(self, raw: str, prompt_tail: str) -> set[str]:
         """Return the formats whose score may be more than nothing."""
         names = {*self._always, *self._of_prompt(prompt_tail)}
         names.update([one.name for one in self._bare if one.may_be_bare(raw)])

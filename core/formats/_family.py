@@ -25,7 +25,7 @@ NO_SIGN = FormatScore(0.0, "none of its markers occurs")
 
 _CUT_SCORE = 0.2  # half a marker at the end, no other sign
 _TAIL_SCORE, _TAIL_BONUS = 0.4, 0.17  # a prompt that ends like the family's, alone and with a mark
-_MOST = 0.98  # what a mark and a tail prove together, less a hundredth of the mark
+_MAX_SURE = 0.98  # what a mark and a tail prove together, less a hundredth of the mark
 _OPENED_BONUS = 0.05  # a prompt that ends inside the family's own reasoning says more than its header
 _SHARED_OPENER = "<think>"  # of so many families that it says nothing
 
@@ -173,5 +173,5 @@ def _with_tail(best: float, evidence: str, tail: Tail) -> tuple[float, str]:
     """Add what the end of the prompt shows to what the text shows."""
     if best + _TAIL_BONUS > _TAIL_SCORE:
         # Of two that reach the most, the better mark wins.
-        return min(_MOST + best / 100, best + _TAIL_BONUS), f"{evidence}, and the prompt ends with {tail.text!r}"
+        return min(_MAX_SURE + best / 100, best + _TAIL_BONUS), f"{evidence}, and the prompt ends with {tail.text!r}"
     return _TAIL_SCORE + (_OPENED_BONUS if tail.is_opener else 0.0), f"the prompt ends with {tail.text!r}"

@@ -100,7 +100,7 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
         second_signs=_signs(text[1:2] for text in markup if text[:1] == "<"),
         tool_parsers={one.name: one.facts.tool_parsers for one in every if one.facts.tool_parsers},
         reasoning_parsers={one.name: one.facts.reasoning_parsers for one in every if one.facts.reasoning_parsers},
-        switches=_by_use(switch for one in every for switch in one.facts.switches),
+        switches=_sort_by_use(switch for one in every for switch in one.facts.switches),
         switch_by_parser={
             parser: one.facts.switches[0]
             for one in every
@@ -144,6 +144,6 @@ def _is_token(text: str) -> bool:
     return is_control(text) or text.endswith(("|>", "_turn>"))
 
 
-def _by_use(switches: Iterable[ThinkingSwitch]) -> tuple[ThinkingSwitch, ...]:
+def _sort_by_use(switches: Iterable[ThinkingSwitch]) -> tuple[ThinkingSwitch, ...]:
     every = list(switches)
     return tuple(sorted(dict.fromkeys(every), key=lambda one: (-every.count(one), every.index(one))))

@@ -18,7 +18,7 @@ from prompt_debugger.core.formats._family import TextFormat, Weighed
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
-_WEIGHED = Weighed(FormatScore(0.1, "explains any text as content"))
+_WEIGHED = Weighed(FormatScore(0.1, "reads any text as content"))
 _CONVENTIONS = Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from prompt_debugger.core.known_errors._lookup import SentenceIndex, Sentences
 from prompt_debugger.core.known_errors.base import KnownError, is_cut_within
 
-MOST_CHARS = 8_000  # of a text; its sentence is at the beginning
+MAX_CHARS = 8_000  # of a text; its sentence is at the beginning
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 _END = re.compile(r"(?<=[.!?])(?:\s|$|(?=['\"\\]))|(?=['\"]\))|\s(?=[{\[]%?)")
 CUT = "…"  # at the end of words whose rest was not copied
@@ -45,14 +45,14 @@ class Recognised:
 
 def words_as_one_line(text: str) -> str:
     """Return the beginning of a text with plain quotation marks and single blanks, as sentences are compared."""
-    return " ".join(text[:MOST_CHARS].split()).translate(_QUOTES)
+    return " ".join(text[:MAX_CHARS].split()).translate(_QUOTES)
 
 
 def find_sentence(text: str, index: SentenceIndex) -> Recognised | None:
     """Return the known sentence that a text says; of several, the one of which most is fixed.
 
     Args:
-        text: What somebody said.
+        text: What someone said.
         index: The sentences, as they are looked up.
     """
     line = words_as_one_line(text)

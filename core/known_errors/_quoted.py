@@ -55,7 +55,7 @@ class Quoted:
         text: The text, or what is shown of it.
         is_arguments: Whether it is the arguments of one call, not an output.
         skipped: How many characters of the output precede it and are not shown.
-        is_elided: Whether whoever quotes it left out its middle.
+        is_elided: Whether the program that quotes it left out its middle.
         is_cut: Whether it ends where the copy of the error ends, and its end is unknown.
         why: The reason that the parser gave; "" if it gave none.
         at: Character of `text` at which the parser gave up, by its own word; `None` if it did not say.
@@ -84,7 +84,7 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class JsonBreak:
-    """Where a text stops to be one JSON value.
+    """Where a text stops being one JSON value.
 
     Attributes:
         at: Character, from 0.
@@ -110,7 +110,7 @@ def quoted_output(message: str, output: str | None = None) -> Quoted | None:
 
 
 def json_break(text: str) -> JsonBreak | None:
-    """Return where a text stops to be one JSON value; `None` if it is one.
+    """Return where a text stops being one JSON value; `None` if it is one.
 
     >>> json_break('{"a": 1}]')
     JsonBreak(at=8, why='`]` follows the end of the JSON')
@@ -134,7 +134,7 @@ def json_break(text: str) -> JsonBreak | None:
     return None
 
 
-def _of_ollama(message: str) -> Quoted | None:
+def _read_ollama(message: str) -> Quoted | None:
     start = message.find(_OLLAMA)
     if start < 0:
         return None
@@ -146,7 +146,7 @@ def _of_ollama(message: str) -> Quoted | None:
     return Quoted(message[start:stop], is_arguments=True, why=message[stop + len("', err=") :].strip())
 
 
-def _of_ollama_log(message: str) -> Quoted | None:
+def _read_ollama_log(message: str) -> Quoted | None:
     found = _OLLAMA_LOG.search(message)
     if found is None:
         return None
@@ -154,18 +154,18 @@ def _of_ollama_log(message: str) -> Quoted | None:
     return Quoted(text, is_cut=not found["end"], why=why.partition("\n")[0])
 
 
-def _of_position(message: str) -> Quoted | None:
+def _find_position(message: str) -> Quoted | None:
     found = _AT.search(message)
     if found is None:
         return None
-    escaped = _of_json(message, found.start(), found.end())
+    escaped = _read_json(message, found.start(), found.end())
     if escaped is not None:
         return replace(escaped, skipped=int(found[1]), at=0)
-    text = _to_end(message, found.end())
+    text = _cut_to_end(message, found.end())
     return Quoted(text.removesuffix(_CUT), skipped=int(found[1]), is_cut=text.endswith(_CUT), at=0)
 
 
-def _of_json(message: str, said: int, start: int) -> Quoted | None:
+def _read_json(message: str, said: int, start: int) -> Quoted | None:
     r"""Return a text within a string of JSON that a line of a log contains; `None` where it stands by itself.
 
     Args:
@@ -186,21 +186,21 @@ def _of_json(message: str, said: int, start: int) -> Quoted | None:
     return Quoted(str(value), is_cut=is_cut)
 
 
-def _of_unparsed(message: str) -> Quoted | None:
+def _read_unparsed(message: str) -> Quoted | None:
     found = _UNPARSED.search(message)
-    return None if found is None else Quoted(_to_end(message, found.end()))
+    return None if found is None else Quoted(_cut_to_end(message, found.end()))
 
 
-def _of_lm_studio(message: str) -> Quoted | None:
+def _read_lm_studio(message: str) -> Quoted | None:
     start = message.find("Failed to parse tool call:")
     named = message.find("Model Output:", start) if start >= 0 else -1
     if named < 0:
         return None
     why = message[start + len("Failed to parse tool call:") : named].strip().rstrip(".")
-    return Quoted(_to_end(message, named + len("Model Output:")).strip(), why=why)
+    return Quoted(_cut_to_end(message, named + len("Model Output:")).strip(), why=why)
 
 
-def _of_pydantic(message: str) -> Quoted | None:
+def _read_pydantic(message: str) -> Quoted | None:
     found = _PYDANTIC.search(message)
     if found is None:
         return None
@@ -212,15 +212,15 @@ def _of_pydantic(message: str) -> Quoted | None:
     return Quoted(text, is_elided=_ELLIPSIS in text, why=found[1].strip(), at=at)
 
 
-def _of_mlx(message: str) -> Quoted | None:
+def _read_mlx(message: str) -> Quoted | None:
     return _after(message, "Could not parse tool call from: ")
 
 
-def _of_gemini(message: str) -> Quoted | None:
+def _read_gemini(message: str) -> Quoted | None:
     return _after(message, "Malformed function call: ")
 
 
-def _of_anthropic_client(message: str) -> Quoted | None:
+def _read_anthropic_client(message: str) -> Quoted | None:
     start = message.find("Unable to parse tool parameter JSON from model.")
     named = message.find(" JSON: ", start) if start >= 0 else -1
     error = message.find(" Error: ", start) if start >= 0 else -1
@@ -230,7 +230,7 @@ def _of_anthropic_client(message: str) -> Quoted | None:
     return Quoted(message[named + len(" JSON: ") :].strip(), is_arguments=True, why=why)
 
 
-def _of_langchain(message: str) -> Quoted | None:
+def _read_langchain(message: str) -> Quoted | None:
     found = _LANGCHAIN.search(message)
     stop = message.find("are not valid JSON", found.end()) if found is not None else -1
     if found is None or stop < 0:
@@ -238,12 +238,12 @@ def _of_langchain(message: str) -> Quoted | None:
     return Quoted(message[found.end() : stop].strip(), is_arguments=True)
 
 
-def _of_langchain4j(message: str) -> Quoted | None:
+def _read_langchain4j(message: str) -> Quoted | None:
     found = _LANGCHAIN4J.search(message)
     return None if found is None else Quoted(found[1], is_cut=found[2] is None)
 
 
-def _of_langchain_js(message: str) -> Quoted | None:
+def _read_langchain_js(message: str) -> Quoted | None:
     found = _LANGCHAIN_JS.search(message)
     if found is None:
         return None
@@ -251,7 +251,7 @@ def _of_langchain_js(message: str) -> Quoted | None:
     return Quoted(found["text"], why=found["why"].strip(), at=0 if is_bare else None)
 
 
-def _of_agent(message: str) -> Quoted | None:
+def _read_agent(message: str) -> Quoted | None:
     found = _after(message, "Could not parse LLM output: ") or _after(message, "Invalid json output: ")
     if found is None:
         return None
@@ -261,10 +261,10 @@ def _of_agent(message: str) -> Quoted | None:
 
 def _after(message: str, sentence: str) -> Quoted | None:
     start = message.find(sentence)
-    return None if start < 0 else Quoted(_to_end(message, start + len(sentence)))
+    return None if start < 0 else Quoted(_cut_to_end(message, start + len(sentence)))
 
 
-def _to_end(message: str, start: int) -> str:
+def _cut_to_end(message: str, start: int) -> str:
     """Return what follows, up to the next line of a log."""
     following = _LOG_LINE.search(message, start)
     return message[start : following.start() if following is not None else len(message)].rstrip("\n")
@@ -280,17 +280,17 @@ def _text_of_literal(literal: str) -> str:
 
 
 _READERS: tuple[Callable[[str], Quoted | None], ...] = (
-    _of_ollama,
-    _of_ollama_log,
-    _of_position,
-    _of_unparsed,
-    _of_lm_studio,
-    _of_pydantic,
-    _of_mlx,
-    _of_gemini,
-    _of_anthropic_client,
-    _of_langchain,
-    _of_langchain4j,
-    _of_langchain_js,
-    _of_agent,
+    _read_ollama,
+    _read_ollama_log,
+    _find_position,
+    _read_unparsed,
+    _read_lm_studio,
+    _read_pydantic,
+    _read_mlx,
+    _read_gemini,
+    _read_anthropic_client,
+    _read_langchain,
+    _read_langchain4j,
+    _read_langchain_js,
+    _read_agent,
 )

@@ -22,7 +22,7 @@ _VARIABLE = re.compile(r"\{([a-z_]+)(?::(int|word))?\}")
 _KINDS = {"int": r"\d{1,9}", "word": r"[^\s'\"`]{1,200}"}
 _LIGHTER = 1_000  # so much lighter is a sentence that others quote
 _GAP_IN_WORD = re.compile(r"(?<=\w)(?:(?:\.{3,}|…)(?=\w| [a-z])|<snip>|\[\.{3,}\]|\(truncated\))")
-_MOST = 400  # characters that stand for a variable part
+_MAX_PART = 400  # characters that stand for a variable part
 
 
 class Cause(StrEnum):
@@ -169,14 +169,14 @@ def pattern_of(says: str) -> re.Pattern[str]:
         if kind is not None:
             parts.append(f"(?P<{name}>{_KINDS[kind]})")
         elif following:
-            parts.append(f"(?>(?P<{name}>.{{0,{_MOST}}}?){re.escape(following)})")
+            parts.append(f"(?>(?P<{name}>.{{0,{_MAX_PART}}}?){re.escape(following)})")
             position = stop
         else:
-            parts.append(f"(?P<{name}>.{{0,{_MOST}}})")
+            parts.append(f"(?P<{name}>.{{0,{_MAX_PART}}})")
     parts.append(re.escape(says[position:]))
     return re.compile("".join(parts), re.IGNORECASE)
 
 
 def is_cut_within(found: re.Match[str]) -> bool:
-    """Return whether a varying part breaks off inside a word, where somebody shortened it: `Cha…content`."""
+    """Return whether a varying part breaks off inside a word, where someone shortened it: `Cha…content`."""
     return any(_GAP_IN_WORD.match(found.string, found.end(name)) for name, part in found.groupdict().items() if part)

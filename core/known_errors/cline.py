@@ -34,7 +34,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.CONTRACT,
         "The answer has text or reasoning but no call, and the program requires one.",
         "Check the raw answer: a call in its text is one that the server did not parse; otherwise use a model that "
-        "is made for tools.",
+        "is trained for tools.",
         "https://github.com/RooCodeInc/Roo-Code/issues/11106",
     ),
     KnownError(
@@ -50,8 +50,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "thought process or inability to use a tool properly",
         Stage.CONTRACT,
         "Several answers in a row had no call that the program could take, or one without a required parameter.",
-        "Look at the answers themselves: a call in their text is one that was not parsed. Use a model that is made for "
-        "tools and a context long enough for the program's prompt (`num_ctx` of Ollama), or give smaller tasks.",
+        "Look at the answers themselves: a call in their text is one that was not parsed. Use a model that is trained "
+        "for tools and a context long enough for the program's prompt (`num_ctx` of Ollama), or give smaller tasks.",
         "https://github.com/RooCodeInc/Roo-Code/issues/1089",
     ),
     KnownError(
@@ -73,7 +73,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.CONTRACT,
         "The answer has text or reasoning but no call, and the program requires one.",
         "Check the raw answer: a call in its text is one that the server did not parse; otherwise use a model that "
-        "is made for tools.",
+        "is trained for tools.",
         "https://github.com/RooCodeInc/Roo-Code/issues/10349",
         example="The model has provided text/reasoning but did not call any of the required tools.",
     ),

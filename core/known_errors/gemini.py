@@ -79,7 +79,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Request contains an invalid argument.",
         Stage.REQUEST,
-        "A part of the request does not fit, and the API does not say which.",
+        "A part of the request is invalid, and the API does not say which.",
         "Send less until it passes: first without the history of calls, then without tools, then without a schema; "
         "a `thoughtSignature` that is not from this API is one reason.",
         "https://github.com/diegosouzapw/OmniRoute/issues/724",

@@ -54,8 +54,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Text was parsed as JSON, but a key is not in double quotes (as Python prints a dict), there is an extra "
         "comma, or the text was cut.",
         "Check the position that the message gives. At the beginning (char 1) it is a dict that Python printed: write "
-        "it with `json.dumps`. Further on, look at the text there: if it ends, raise `max_tokens`; else take the extra "
-        "comma out, or have the server enforce JSON.",
+        "it with `json.dumps`. Further on, look at the text there: if it ends, raise `max_tokens`; otherwise remove "
+        "the extra comma, or have the server enforce JSON.",
         "https://docs.python.org/3/library/json.html",
         example="Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         is_general=True,

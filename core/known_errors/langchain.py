@@ -14,7 +14,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The arguments that the model wrote for a call are not JSON.",
         "Look at what is quoted. Markup of a call (`<tool_call>`) means that the server did not parse its own model's "
         'notation, usually of a forced call: send `tool_choice: "auto"`, or update the server. If the text '
-        "ends early, raise `max_tokens`; else ask again.",
+        "ends early, raise `max_tokens`; otherwise ask again.",
         "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
         example='Function get_weather arguments: {"city": are not valid JSON. Received JSONDecodeError',
     ),
@@ -31,7 +31,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Received tool input did not match expected schema",
         Stage.CONTRACT,
-        "The input that the model wrote for a tool does not fit the tool's schema: a required parameter is absent, "
+        "The input that the model wrote for a tool does not match the tool's schema: a required parameter is absent, "
         "or has another type.",
         "Compare the call with the schema: describe each required parameter, and make those optional that may be "
         "absent.",
@@ -41,8 +41,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "'{model:word}' did not respond with valid JSON.",
         Stage.PARSE,
         "This client has the model write calls as JSON in its text, but the text is something else.",
-        "Use the client with tool calls of the API (`ChatOllama` with `bind_tools`), with a model that is made for "
-        "tools.",
+        "Use the client with tool calls of the API (`ChatOllama` with `bind_tools`), with a model that is trained "
+        "for tools.",
         "https://github.com/langchain-ai/langchain/issues/23156",
         example="'llama3' did not respond with valid JSON.",
     ),

@@ -25,7 +25,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "The body that the client sent is not JSON, so the server read nothing of it; no model was asked.",
         "Correct the body at the position that the message names: a missing comma or bracket, a comma too many, or a "
-        "quotation mark that the shell took. Let a JSON library write it.",
+        "quotation mark that the shell removed. Let a JSON library write it.",
         f"{_ISSUES}/1879",
         example="Received request for /api/v1/chat with invalid JSON: Expected ',' or ']' after array element in JSON",
     ),

@@ -52,7 +52,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Received tools but model does not {what} If you think this is an error",
         Stage.PARSE,
-        "The server took the chat template for one without a tool parser of its own, so it reads no calls of this "
+        "The server found no tool parser for the chat template, so it reads no calls of this "
         "model: what the model writes stays in `content`.",
         "Update mlx-lm: releases add parsers by family. If the model writes a notation that mlx-lm has a parser for, "
         "name it in `tokenizer_config.json` (`tool_parser_type`).",

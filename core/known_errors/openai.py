@@ -132,7 +132,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Invalid type for '{path:word}': expected {wanted}, but got {kind} instead.",
         Stage.REQUEST,
         "A field of the request has a different type than the API expects there.",
-        'Send the field that the message names with the type that it names; an absent text is left out, or sent as "".',
+        'Send the field that the message names with the type that it names; leave an absent text out, or send `""`.',
         "https://github.com/ag2ai/ag2/issues/2297",
         example="Invalid type for 'input[2].content[0].text': expected a string, but got null instead.",
         field="{path}",

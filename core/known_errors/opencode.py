@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "tool was called with invalid arguments: {why}",
         Stage.CONTRACT,
-        "The arguments that the model wrote do not fit the tool's schema; in OpenCode the reasons follow, each "
+        "The arguments that the model wrote do not match the tool's schema; in OpenCode the reasons follow, each "
         "with its path.",
         "Check the paths: describe a required parameter that is missing better, or make it optional; weaker models "
         "leave out what seems unnecessary to them.",

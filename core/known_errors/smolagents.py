@@ -41,8 +41,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "The JSON blob you used is invalid due to the following error: {why} JSON blob was: {blob}",
         Stage.PARSE,
         "The agent reads a call as JSON from the text of the answer; the blob, which the error quotes, is not JSON. "
-        "With keys in single quotes it is a dict that Python printed: the agent's history shows its calls so, and "
-        "the model repeats what it reads.",
+        "With keys in single quotes it is a dict that Python printed: the agent's history shows its calls this way, "
+        "and the model repeats what it reads.",
         "Use a server that returns this model's calls in `tool_calls`, and a current release of smolagents, which "
         "writes the history as JSON. Otherwise ask again.",
         "https://github.com/huggingface/smolagents/issues/122",

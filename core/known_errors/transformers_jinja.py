@@ -1,4 +1,4 @@
-"""What transformers, Jinja and the guards of chat templates say; whoever renders with them repeats it.
+"""What transformers, Jinja and the guards of chat templates say; anyone who renders with them repeats it.
 
 Read in transformers 5.19.0 and jinja2 3.1.6. A guard is a sentence that a template raises itself.
 """

@@ -61,7 +61,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid input for tool {name:word}: Type validation failed: Value: {value}",
         Stage.CONTRACT,
-        "The arguments of a call do not fit the tool's schema.",
+        "The arguments of a call do not match the tool's schema.",
         "Compare the value with the schema. If a list or an object arrived as a string, the server's tool parser did "
         "not follow the schema: update it, or choose another parser.",
         "https://github.com/anomalyco/opencode/issues/1809",
@@ -118,7 +118,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "AI_RetryError: Failed after {count:int} attempts",
         Stage.COMPLETE,
-        "Each attempt failed; the reason is that of the last one.",
+        "Every attempt failed; the reason shown is that of the last one.",
         "Check the last error that it names, and the server's log.",
         "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-retry-error",
         example="AI_RetryError: Failed after 3 attempts. Last error: Too busy",

@@ -89,12 +89,12 @@ class _BareScan:
             rest = self._text[stop : min(self._region.stop, stop + 40)]
             is_last = not rest.strip() or _PARTIAL_END.fullmatch(rest) is not None
             is_offered = all(call.status is CallStatus.COMPLETE and call.name in self._names for call in calls)
-            if not calls or not is_offered or not is_last or _at_end(calls[0]) == calls[0].arguments_span:
+            if not calls or not is_offered or not is_last or _span_at_end(calls[0]) == calls[0].arguments_span:
                 continue
             span = Span(start, stop)
             if self._guard.is_quoted(span) or is_about_notation(self._text, span):
                 return
-            self._calls += [replace(call, problem="text precedes it in its line") for call in calls]
+            self._calls += [replace(call, problem="text precedes it on its line") for call in calls]
             self._markup += frame_spans(start, calls, stop)
             return
 
@@ -150,7 +150,9 @@ class _BareScan:
             call, _ = read_call(text, position, stop, self._family.keys)
             behind = call.char_span.stop
             is_cut = bool(calls) and call.status is CallStatus.TRUNCATED
-            if (call.name is None and not is_cut) or (not is_cut and calls and call.arguments_span == _at_end(call)):
+            if (call.name is None and not is_cut) or (
+                not is_cut and calls and call.arguments_span == _span_at_end(call)
+            ):
                 return ([] if in_list or not calls else calls), end if calls else behind
             calls.append(call)
             end = behind
@@ -168,7 +170,7 @@ class _BareScan:
         """Return whether bare objects are believable as calls."""
         last = calls[-1]
         whole = [call for call in calls[1:] if call.status is CallStatus.COMPLETE]
-        if any(call.arguments_span in (None, _at_end(call)) for call in (calls[0], *whole)):
+        if any(call.arguments_span in (None, _span_at_end(call)) for call in (calls[0], *whole)):
             return False
         if self._names and any(call.name not in self._names for call in (calls[0], *whole)):
             return False
@@ -194,6 +196,6 @@ class _BareScan:
         return Span(match.end(), self._region.stop)
 
 
-def _at_end(call: ToolCallAttempt) -> Span:
+def _span_at_end(call: ToolCallAttempt) -> Span:
     """Return where a call without arguments has them."""
     return Span(call.char_span.stop, call.char_span.stop)

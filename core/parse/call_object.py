@@ -69,12 +69,12 @@ def read_call(text: str, start: int, stop: int, keys: CallKeys) -> WrittenCall:
     if end is not None or _begins_as_python(text, scan, stop):
         call = _call_from_dict(text, scan, stop, end, keys)
         return WrittenCall(_believed(text, call, stop) if keys.is_python else call, end is not None)
-    if (doubled := _of_doubled_braces(text, scan, stop, keys)) is not None:
+    if (doubled := _read_doubled_braces(text, scan, stop, keys)) is not None:
         return WrittenCall(doubled, has_end=True)
     return WrittenCall(call_from_object(text, scan, keys), scan.status is not CallStatus.MALFORMED)
 
 
-def _of_doubled_braces(text: str, scan: JSONScan, stop: int, keys: CallKeys) -> ToolCallAttempt | None:
+def _read_doubled_braces(text: str, scan: JSONScan, stop: int, keys: CallKeys) -> ToolCallAttempt | None:
     """Return the call in `{{…}}`, as models write it whose prompt shows the escapes of a format string; else `None`."""
     start = scan.span.start
     if scan.status is not CallStatus.MALFORMED or not text.startswith("{{", start):

@@ -131,7 +131,7 @@ def build_ledger(
     Args:
         raw: The raw output.
         parsed: Our reading of it.
-        message: An assistant message that somebody made of it; `None` for where everything should go.
+        message: An assistant message that someone made of it; `None` for where everything should go.
         comparability: Whether the two may be compared; if not, nothing is said of loss.
 
     Returns:

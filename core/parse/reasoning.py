@@ -156,7 +156,7 @@ class _Splitter:
         if closer is None or (opener is not None and opener.start < closer.start):
             return start
         if closer.start == begin:
-            after = self._after_closer(closer)
+            after = self._skip_closer(closer)
             self._add(start, after, "tag")
             return after
         has_label = self._tags.label and self._raw.startswith(self._tags.label, begin, closer.start)
@@ -179,7 +179,7 @@ class _Splitter:
         if closer is None:
             self._is_open = True
             return stop
-        after = self._after_closer(closer)
+        after = self._skip_closer(closer)
         self._add(inner_stop, after, "tag")
         return after
 
@@ -188,7 +188,7 @@ class _Splitter:
         hit = self._finder.first(self._tags.openers, position)
         return None if hit is None or hit.start != position else Span(hit.start, hit.stop)
 
-    def _after_closer(self, closer: Span) -> int:
+    def _skip_closer(self, closer: Span) -> int:
         """Return where the text after a closer begins: after any further closers, as models write them twice."""
         position, again = closer.stop, closer.start
         while self._opens_answer(again := skip_space(self._raw, position, self._bounds.stop)) or any(

@@ -1,4 +1,4 @@
-"""Say of a call that it stands outside the section that its family writes around calls.
+"""Say of a call that it is outside the section that its family writes around calls.
 
     <｜DSML｜function_calls> … </｜DSML｜function_calls>
 

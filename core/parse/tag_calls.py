@@ -340,10 +340,10 @@ class _TagScan:
             first = first or closer
             if self._is_structure(closer.end()):
                 goes_on = following is not None and self._follows_stray_text(first, following, closer)
-                return self._before_call_end(start, first if goes_on else closer)
+                return self._end_before_call_end(start, first if goes_on else closer)
             position = closer.end()
         if first is not None:
-            return self._before_call_end(start, first)
+            return self._end_before_call_end(start, first)
         limit = self._limit(start)
         return limit, limit, False
 
@@ -353,7 +353,7 @@ class _TagScan:
         behind = self._text[following.end() : following.end() + 1]
         return is_between and not (behind == " " and self._text[following.start() - 1] == " ")
 
-    def _before_call_end(self, start: int, closer: re.Match[str]) -> tuple[int, int, bool]:
+    def _end_before_call_end(self, start: int, closer: re.Match[str]) -> tuple[int, int, bool]:
         """Return a value's end, unless the whole call ends before its closing tag."""
         end = self._finder.next(self._family.closer, start)
         if end is not None and end.start() < closer.start() and self._is_outside(end.end()):

@@ -2,8 +2,8 @@
 
 The schemas of a request are untrusted programs: a pattern may search for hours and
 references may multiply without end. So each is announced before it is checked, with a
-limit of its own: whoever asks (`core.pipeline.diagnosis`) sees which one ended the process, and
-asks again without it. Outputs are untrusted, too, for whoever scans them.
+limit of its own: anyone who asks (`core.pipeline.diagnosis`) sees which one ended the process, and
+asks again without it. Outputs are untrusted, too, for anyone who scans them.
 """
 
 from __future__ import annotations

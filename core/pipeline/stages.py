@@ -58,7 +58,7 @@ async def follow(
         yield Following(progress, run)
     finally:
         run.cancel()
-        with suppress(asyncio.CancelledError, Exception):  # whoever awaited it knows
+        with suppress(asyncio.CancelledError, Exception):  # the task that awaited it knows
             await run
 
 

@@ -21,7 +21,7 @@ class Target:
         model: Model name to send; `None` keeps the request's own, or takes the server's first if it names none.
         api_key: Sent as bearer token; never shown.
         tokenizer: Folder or hub id; `None` means what the server says of its model.
-        chat_template: Jinja source that wins over the tokenizer's own.
+        chat_template: Jinja source that overrides the tokenizer's own.
         template_name: Which of the tokenizer's templates, where it has several; `None` takes what transformers would.
         tool_parser: Name of the server's tool parser, if the person knows it.
         reasoning_parser: Name of the server's reasoning parser, likewise.

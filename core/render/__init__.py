@@ -7,7 +7,7 @@ body ──► request_variables ──► worker process ───────�
 
 server      the ids the server used, explained by the causes of `vllm_view` and by `own_changes`
 compare     first difference, and the causes that were proved
-tokenizers  vocabularies from files, without anybody's code
+tokenizers  vocabularies from files, without anyone's code
 """
 
 from prompt_debugger.core.render.compare import compare_prompts

@@ -197,7 +197,7 @@ def _note(outcome: RenderOutcome) -> str:
 
 _ALTERNATE = re.compile(r"\balternat", re.IGNORECASE)
 _SYSTEM_FIRST = re.compile(r"system (?:message|prompt|role).{0,40}(?:begin|first|start)", re.IGNORECASE)
-_MOST = 3
+_MAX_PAIRS = 3
 
 
 def broken_order(said: str, messages: JSON) -> str:
@@ -224,7 +224,7 @@ def broken_order(said: str, messages: JSON) -> str:
         if first == second and first in ("user", "assistant")
     ]
     if pairs:
-        return "; ".join(pairs[:_MOST]) + "."
+        return "; ".join(pairs[:_MAX_PAIRS]) + "."
     spoken = [(index, role) for index, role in enumerate(roles) if role not in ("system", "developer")]
     if spoken and spoken[0][1] in ("assistant", "tool", "function"):
         return f"messages[{spoken[0][0]}] is the first turn and has the role `{spoken[0][1]}`, not `user`."

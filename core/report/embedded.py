@@ -1,20 +1,20 @@
 """A bundle inside another file: report, picture and Markdown hold the run that they show.
 
 A bundle travels as gzip in URL-safe base64 without padding: in the report a block of data, in the picture a `tEXt`
-chunk, in the Markdown a fold that begins with `pd-bundle.1.` and ends with a full stop. Whoever reads one looks for
+chunk, in the Markdown a fold that begins with `pd-bundle.1.` and ends with a full stop. Anyone who reads one looks for
 these bytes alone; nothing else of the file is parsed, and nothing of it is run.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 import struct
 import zlib
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.packed import GZIP, TooLongError, unpack
 
 PNG_KEYWORD = b"prompt-debugger"
 MARK = "pd-bundle.1."
@@ -33,7 +33,7 @@ def pack_bundle(text: str) -> str:
     >>> unpack_bundle(pack_bundle('{"bundle": {}}'), 100)
     '{"bundle": {}}'
     """
-    packer = zlib.compressobj(9, wbits=31)
+    packer = zlib.compressobj(9, wbits=GZIP)
     data = packer.compress(text.encode("utf-8")) + packer.flush()
     return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
 
@@ -46,14 +46,11 @@ def unpack_bundle(packed: str, limit: int) -> str:
     """
     try:
         data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        unpacker = zlib.decompressobj(wbits=31)
-        text = unpacker.decompress(data, limit * 4)
-        if unpacker.unconsumed_tail:
-            raise RequestError(f"The bundle is longer than {limit:,} characters.", "Open it with `run --bundle FILE`.")
-        if not unpacker.eof:
-            raise ValueError("the end is missing")
-        return text.decode("utf-8")
-    except (binascii.Error, zlib.error, ValueError):
+        return unpack(data, limit * 4, form=GZIP).decode("utf-8")
+    except TooLongError:
+        message = f"The bundle is longer than {limit:,} characters."
+        raise RequestError(message, "Open it with `run --bundle FILE`.") from None
+    except ValueError:
         raise RequestError("The bundle did not arrive completely.", "Choose the file again.") from None
 
 

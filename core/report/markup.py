@@ -1,7 +1,7 @@
 """Text of a run inside Markdown: shown as it is written, never obeyed.
 
 What a model, a server or a stranger's bundle wrote must not become a link, an image, HTML, a heading or a mention in
-somebody's issue. Marks of Markdown are escaped. Against what trackers look for in finished text, such as `@name`,
+someone's issue. Marks of Markdown are escaped. Against what trackers look for in finished text, such as `@name`,
 `#123` and addresses, an escape does not help; words that contain it become code. Blocks are fenced by more backticks
 than any run inside. Secrets are taken out of each text before it is written.
 """

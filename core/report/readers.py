@@ -77,7 +77,7 @@ def matrix_lines(parse: Parse, title_of: Callable[[str], str] = str) -> Iterator
     for engine, every in by_engine(parse.parsers).items():
         yield ""
         layers = {outcome.layer for outcome in every.values() if isinstance(outcome, VllmOutcome)}
-        alone = ", its parsers alone without its server's code" if layers == {"parser"} else ""
+        alone = ", only its parsers, without its server's code" if layers == {"parser"} else ""
         yield f"{title_of(engine)} {_release(every)}{alone}:"
         reading = tally_parsers(every).reading
         near = [name for name, outcome in every.items() if outcome.tool_calls and name not in reading]

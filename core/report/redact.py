@@ -392,8 +392,8 @@ def is_secret_pair(value: object) -> bool:
         name = value.get("name", value.get("key"))
         return isinstance(name, str) and isinstance(value.get("value"), str) and is_secret_field(name)
     if isinstance(value, list | tuple) and len(value) == len(("name", "value")):
-        name, told = value
-        return isinstance(name, str) and isinstance(told, str) and is_secret_field(name) and is_drawn(told)
+        name, content = value
+        return isinstance(name, str) and isinstance(content, str) and is_secret_field(name) and is_drawn(content)
     return False
 
 

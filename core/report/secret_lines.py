@@ -50,7 +50,7 @@ LINES = (
         rf"(?:[\w.@-]{{1,64}}|\*):){_FREE}{{4,200}}{_END}",
         ":54", ":6432:", ":6543:", ":*:",
     ),
-    # A header of somebody's own, by what its name ends in.
+    # A header of someone's own, by what its name ends in.
     drawn(
         r"(?i)((?<![\w-])x-(?!idempotency|request|trace)(?:[a-z0-9]{1,20}-){0,4}?(?:auth|key|token|secret|credential)"
         rf"\\?[\"']?\s?:\s?\\?[\"']?)(?-i:{DRAWN})",

@@ -174,7 +174,7 @@ SHAPES = (
         r"(?=[A-Za-z_-]{0,64}\d)[A-Za-z0-9_-]{16,}(?![A-Za-z0-9._-])",
         "://",
     ),
-    # A part of an address that nobody would write by hand.
+    # A part of an address that no one would write by hand.
     shape(
         r"(https?://[^\s\"'<>\\]{1,200}?/)(?=[a-zA-Z]{0,64}\d)(?=[a-z0-9]{0,64}[A-Z])(?=[A-Z0-9]{0,64}[a-z])"
         r"[A-Za-z0-9]{24,}(?![A-Za-z0-9._-])",

@@ -25,7 +25,7 @@ def with_error(trace: Trace, error: DebuggerError) -> Trace:
 
 
 def with_stop(trace: Trace) -> Trace:
-    """Return a run with the note that somebody stopped it, where there is no verdict."""
+    """Return a run with the note that someone stopped it, where there is no verdict."""
     return _with_note(trace, _STOPPED)
 
 

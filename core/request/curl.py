@@ -99,7 +99,7 @@ def read_curl(text: str) -> Draft:
     if not command.data:
         raise RequestError(
             "The curl command sends no body.",
-            "Paste the command with its `-d '{…}'`; a here-document's text can be pasted alone, as JSON.",
+            "Paste the command with its `-d '{…}'`; a here-document's text can be pasted on its own, as JSON.",
         )
     option, word, offset = command.data[0]
     body = word.text[offset:]

@@ -482,8 +482,8 @@ def _value_without_call(reading: _Reading) -> JSON:
                 "with `messages`."
             ),
             (
-                "Paste the call with everything it needs, or the body as JSON; an `extra_body` alone has no "
-                "messages to send."
+                "Paste the call with everything it needs, or the body as JSON; an `extra_body` on its own "
+                "has no messages to send."
             ),
         )
     return _with_extra_body(body, reading)

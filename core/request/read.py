@@ -51,7 +51,7 @@ _FORMS = (
 
 
 def read_request(text: str) -> Request:
-    """Read what somebody pasted as a chat completion request.
+    """Read what someone pasted as a chat completion request.
 
     JSON of a body (of OpenAI's Responses or Anthropic's Messages, too), a `curl`
     command, or Python: an `openai` call, a dict, an `extra_body` with its

@@ -24,12 +24,12 @@ def flat_tools(tools: list[JSON], work: BodyWork) -> Iterator[tuple[str, JSON]]:
     for index, tool in enumerate(tools):
         place = f"tools[{index}]"
         if isinstance(tool, dict) and tool.get("type") == "namespace":
-            yield from _of_namespace(tool, place, work)
+            yield from _read_namespace(tool, place, work)
         elif (flat := _flat_tool(tool, place, work)) is not None:
             yield place, flat
 
 
-def _of_namespace(namespace: JSONObject, place: str, work: BodyWork) -> Iterator[tuple[str, JSON]]:
+def _read_namespace(namespace: JSONObject, place: str, work: BodyWork) -> Iterator[tuple[str, JSON]]:
     name, tools = namespace.get("name"), objects_in(namespace.get("tools"))
     said = f"`{str(name)[:40]}`"
     work.lose(place, f"The functions of the namespace {said} were read as functions named `{name_in(name, 'NAME')}`.")
@@ -47,7 +47,9 @@ def _flat_tool(tool: JSON, place: str, work: BodyWork) -> JSON:
     if isinstance(tool, dict) and tool.get("type") == "function" and "function" not in tool:
         return {"type": "function", "function": {name: part for name, part in tool.items() if name != "type"}}
     if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
-        work.lose(f"{place}.function", "Responses has no field `function` in a tool: it takes its members flat.")
+        work.lose(
+            f"{place}.function", "Responses has no field `function` in a tool: its members belong directly to the tool."
+        )
         return tool
     if isinstance(tool, dict) and tool.get("type") == "custom":
         work.lose(place, "This custom tool was read as a function with one text, `input`.")

@@ -19,7 +19,7 @@
     inside       whether this process is one of a sandbox
 
 Whatever a job does (crash, hang, too much memory), the answer is a `SandboxError`
-that names the limit, and the next job finds a new process. Whoever stops
+that names the limit, and the next job finds a new process. Anyone who stops
 waiting for a job ends it.
 """
 

@@ -1,7 +1,7 @@
-"""Whose turn it is at something that few can have at once: whoever had least of it recently.
+"""Whose turn it is at something that few can have at once: the visitor who had least of it recently.
 
 What a visitor used is forgotten by half in half a minute. All who used much recently share one worker between them, so
-that a short question of somebody else is asked at once, however many long ones wait. A visitor is named `ADDRESS/PAGE`;
+that a short question of someone else is asked at once, however many long ones wait. A visitor is named `ADDRESS/PAGE`;
 "" is no one in particular, who has no share and is charged nothing.
 """
 
@@ -22,7 +22,7 @@ _MAX_NAMES = 2_000
 
 
 class Fairness:
-    """What visitors used of the workers recently; for whoever holds the workers' lock.
+    """What visitors used of the workers recently; for the holder of the workers' lock.
 
     Args:
         clock: Seconds.
@@ -56,7 +56,7 @@ class Fairness:
             self._spent.charge(name, seconds)
 
     def used(self, owner: str) -> tuple[float, ...]:
-        """Return what a page used recently, then its address: whoever has less of both goes first."""
+        """Return what a page used recently, then its address: the one with less of both goes first."""
         return tuple(self._spent.of(name) for name in _names(owner))
 
     def had_much(self, owner: str) -> bool:

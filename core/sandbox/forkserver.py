@@ -162,7 +162,7 @@ class Forkserver:
 
     def _await_end(self) -> None:
         """Clean up, however it ends: wait for it and reap its children."""
-        if hasattr(os, "waitid"):  # leaves the exit status to whoever asks for it
+        if hasattr(os, "waitid"):  # leaves the exit status to anyone who asks for it
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         self._process.wait()

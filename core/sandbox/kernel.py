@@ -86,7 +86,7 @@ _WRITE_FLAGS: Final = 0o3 | 0o100 | 0o1000 | 0o2000 | 0o20000000  # to write, cr
 _THREAD_FLAG: Final = 0x10000
 _NAMESPACE_FLAGS: Final = 0x7E020000
 _RLIMIT_AS: Final = 9
-# Duplicate, close on exec, flags of a file; not whom the kernel signals when it is ready: that may be anybody.
+# Duplicate, close on exec, flags of a file; not whom the kernel signals when it is ready: that may be anyone.
 _FILE_COMMANDS: Final = (0, 1, 2, 3, 4, 1030)
 _DEVICE_COMMANDS: Final = (0x5401, 0x541B, 0x5450, 0x5451)  # is it a terminal, how much waits, close on exec
 _SET_NAME: Final = 15

@@ -1,4 +1,4 @@
-"""The lock of a sandbox: what a process gives up for good before it touches anybody's text.
+"""The lock of a sandbox: what a process gives up for good before it touches anyone's text.
 
 Memory is limited for the process, processor time for each job; no new file,
 socket or process can be had. Python's own code is refused by audit event, on

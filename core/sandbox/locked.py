@@ -1,4 +1,4 @@
-"""What a process of the sandbox could not lock, shown to whoever starts a page."""
+"""What a process of the sandbox could not lock, shown to anyone who starts a page."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The client's end of one process of a sandbox: its start, one job at a time, its end.
 
 Blocking; a thread waits here for a pipe. `kill` may be called from any other
-thread: whoever waits then gets a `SandboxError` at once.
+thread: anyone who waits then gets a `SandboxError` at once.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class SandboxProcess:
         except _TooMuchError as problem:
             self.kill()
             raise SandboxError(f"{what} {problem}", hint, limit=problem.limit) from None
-        except GeneratorExit:  # whoever asked has had enough
+        except GeneratorExit:  # the caller has had enough
             self.kill()
             raise
         yield answer

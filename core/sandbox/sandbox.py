@@ -105,7 +105,7 @@ class Sandbox:
             return job(*args, **kwargs)
         worker = await self._worker()
         ask = _Ask.of(job, args, kwargs)
-        return cast("T", await _in_thread(worker, lambda: self._work(worker, ask)))
+        return cast("T", await _run_in_thread(worker, lambda: self._work(worker, ask)))
 
     async def stream(self, job: Job[P, Iterator[T]], *args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[T, None]:
         """Yield what a job yields; cancelling, or closing the iterator, ends it. Errors as `run`."""
@@ -120,7 +120,7 @@ class Sandbox:
         def report(step: object) -> None:
             loop.call_soon_threadsafe(queue.put_nowait, step)
 
-        task = asyncio.create_task(_in_thread(worker, lambda: self._work(worker, ask, report)))
+        task = asyncio.create_task(_run_in_thread(worker, lambda: self._work(worker, ask, report)))
         task.add_done_callback(lambda _: queue.put_nowait(_OVER))
         try:
             while (step := await queue.get()) is not _OVER:
@@ -248,7 +248,7 @@ def _value(job: _AnyJob, kind: object, value: object) -> object:
     raise SandboxError(f"{job.what} failed: {value}", "This is a bug in the program: please report it.", limit="fault")
 
 
-async def _in_thread(worker: Worker[WorkerProcess], work: Callable[[], object]) -> object:
+async def _run_in_thread(worker: Worker[WorkerProcess], work: Callable[[], object]) -> object:
     """Await work that waits for a worker's process; cancelling ends the process, and with it the thread."""
     job_number = worker.job_number
     try:

@@ -1,4 +1,4 @@
-"""A thread for each piece of work that waits, however many there are: a fixed number whoever waits long could fill.
+"""A thread for each piece of work that waits, however many there are: long waits could fill a fixed number.
 
 A thread that is done stays a moment for the next piece of work: starting one costs as much as a short job.
 """
@@ -78,7 +78,7 @@ class _Thread:
         self.thread.start()
 
     def take(self, work: Callable[[], None], name: str) -> None:
-        """Give it the next piece; by whoever took it out of the idle ones."""
+        """Give it the next piece; by the thread that took it out of the idle ones."""
         self._work, self.thread.name = work, name
         self._has_work.release()
 

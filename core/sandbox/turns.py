@@ -27,7 +27,7 @@ _STOPPED = "The work was stopped."
 
 
 class _Waiting(Protocol):
-    """What somebody waits for."""
+    """What someone waits for."""
 
     def cancel(self) -> bool:
         """Wait no longer."""

@@ -1,11 +1,12 @@
 """Few warm processes, and who waits for one: a worker is a place for one process after the other.
 
-Workers are given to whoever holds fewest, also by address, and used least recently, then to whoever came first. No
-visitor holds more than half of them. While others are there, all who used much recently share a slow one (`fairness`),
-whose processes have low priority. A job that runs for long gives way to whatever else the machine has to do, and
-is set aside: another worker takes its place for those who wait, and the last free one is not given to an address that
-has a job aside. A visitor who holds none, used little and has waited a moment in which no one else was served gets a
-further worker. All that as far as there is memory; workers beyond the usual number go when no one needs them.
+Workers are given to the visitor who holds fewest, also by address, and used least recently, then to the one who came
+first. No visitor holds more than half of them. While others are there, all who used much recently share a slow one
+(`fairness`), whose processes have low priority. A job that runs for long gives way to whatever else the machine has to
+do, and is set aside: another worker takes its place for those who wait, and the last free one is not given to an
+address that has a job aside. A visitor who holds none, used little and has waited a moment in which no one else was
+served gets a further worker. All that as far as there is memory; workers beyond the usual number go when no one needs
+them.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Workers(Generic[AnyProcess]):
         self._served_s = 0.0  # when a visitor who used little was given a worker
 
     def take(self) -> Future[Worker[AnyProcess]]:
-        """Return a worker to come; whoever stops waiting for it calls `give_up`."""
+        """Return a worker to come; anyone who stops waiting for it calls `give_up`."""
         future: Future[Worker[AnyProcess]] = Future()
         with self._lock:
             if self._is_closed:
@@ -101,7 +102,7 @@ class Workers(Generic[AnyProcess]):
             return self._is_kept(worker)
 
     def close(self) -> None:
-        """End all processes; whoever waits hears that the sandbox is closed."""
+        """End all processes; anyone who waits hears that the sandbox is closed."""
         with self._lock:
             self._is_closed = True
             if self._timer is not None:
@@ -149,7 +150,7 @@ class Workers(Generic[AnyProcess]):
         return max(idle, key=_is_warm, default=None)
 
     def _next_in_line(self, *, is_slow: bool) -> int | None:
-        """Return who is next: of those below their share whoever has the fewest workers and used least recently."""
+        """Return who is next: of those below their share the one who has the fewest workers and used least recently."""
         held = self._held()
         of_address = Counter(map(_address, held.elements()))
         barred = set() if is_slow else self._barred_from_the_last()
@@ -161,7 +162,7 @@ class Workers(Generic[AnyProcess]):
         return min(candidates)[-1] if candidates else None
 
     def _has_to_give_way(self, owner: str) -> bool:
-        """Return whether a visitor gets what others leave: whoever is alone gets all there is."""
+        """Return whether a visitor gets what others leave: anyone who is alone gets all there is."""
         return self._fairness.had_much(owner) and self._fairness.is_shared()
 
     def _barred_from_the_last(self) -> set[str]:
@@ -194,7 +195,7 @@ class Workers(Generic[AnyProcess]):
         if self._timer is not None:
             if self._timer_s <= wait_s:
                 return
-            self._timer.cancel()  # somebody waits now: look sooner
+            self._timer.cancel()  # someone waits now: look sooner
         self._timer, self._timer_s = threading.Timer(wait_s, self._look_again), wait_s
         self._timer.daemon = True
         self._timer.start()

@@ -1,4 +1,4 @@
-"""A server on this machine that nobody must reach, which counts whoever does."""
+"""A server on this machine that no one must reach, which counts anyone who does."""
 
 from __future__ import annotations
 

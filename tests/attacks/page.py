@@ -68,7 +68,7 @@ async def _dripping(writer: asyncio.StreamWriter) -> None:
     EchoServer.dripped_to += 1
     try:
         await drip(SSE_HEAD, chunk(delta={"content": "a "}), 0.01)(writer)
-    finally:  # whoever asked is gone
+    finally:  # the caller is gone
         EchoServer.left_drips += 1
 
 
@@ -179,7 +179,7 @@ class RunningPage:
         return _rss_mb(self.pid)
 
     def faults(self) -> list[str]:
-        """Return the lines of the log that tell of a fault nobody foresaw, or of a way out that was refused."""
+        """Return the lines of the log that tell of a fault no one foresaw, or of a way out that was refused."""
         words = ("Traceback", "nobody foresaw", "refused a connection", "Error:", "Exception")
         return [line for line in self.log if any(word in line for word in words)]
 

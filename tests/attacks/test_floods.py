@@ -45,10 +45,10 @@ async def test_a_page_that_asks_for_too_much_is_told_so_in_words_that_the_page_s
 
 
 @pytest.mark.parametrize("address", [HOSTILE, HONEST], ids=["another address", "the same address"])
-async def test_pages_that_a_script_opens_take_nobodys_run(
+async def test_pages_that_a_script_opens_take_no_ones_run(
     public: RunningPage, stack: AsyncExitStack, address: str
 ) -> None:
-    """250 empty posts emptied gradio's 200 places, and everybody's run was gone."""
+    """250 empty posts emptied gradio's 200 places, and everyone's run was gone."""
     honest = await stack.enter_async_context(Visitor(public, HONEST))
     ran = await honest.run("MINE")
     hostile = await stack.enter_async_context(Visitor(public, address))
@@ -64,7 +64,7 @@ async def test_pages_that_a_script_opens_take_nobodys_run(
 
 
 async def test_who_sends_without_end_is_told_to_wait_and_others_are_answered(public: RunningPage) -> None:
-    """Bodies that were refused counted for nothing, and reading them held everybody up."""
+    """Bodies that were refused counted for nothing, and reading them held everyone up."""
     body = b'{"data": [' + b"{}," * 1_300_000 + b"{}]}"
     headers = {"content-type": "application/json"}
     path = "/gradio_api/run/predict"  # what is for the queue might be held back, for longer than the minute
@@ -142,7 +142,7 @@ async def test_pages_that_leave_give_their_places_back(public: RunningPage, stac
 
 
 async def test_probes_that_wait_leave_sandbox_for_another_visitors(public: RunningPage, stack: AsyncExitStack) -> None:
-    """62 of them gave everybody 503 for 100 s. Another visitor's probe, render and check are answered meanwhile."""
+    """62 of them gave everyone 503 for 100 s. Another visitor's probe, render and check are answered meanwhile."""
     hostile = await hostile_pages(stack, public, 60, FLOODING)
     statuses = [
         (await visitor.join("probe_template", SLOW_TEMPLATE)).status_code for visitor in hostile for _ in range(3)

@@ -71,15 +71,15 @@ def errors_of(error: str | None, kind: str) -> None:
 
 
 SAID = {
-    "keys in the message": "the message is made of more than 131,072 values, so it was not read to its end",
+    "keys in the message": "the message contains more than 131,072 values, so it was not read to the end",
     "calls": "the message contains 200,000 tool calls, of which 10,000 are read",
     "choices": "the first choice contains no message, only None",
     "an error of many keys": "the server reported an error: {'k0': 0,",
     "no UTF-8": "was cut after 65,536 bytes that are not UTF-8",
-    "an event of many keys": "event 1 of the stream is made of more than 131,072 values, so it was not read to its end",
+    "an event of many keys": "event 1 of the stream contains more than 131,072 values, so it was not read to the end",
     "an event of choices": "event 1 of the stream contains 600,000 choices, of which 1,024 are read",
     "events that are no UTF-8": "was cut after 65,536 bytes that are not UTF-8",
-    "no event": "the message is made of more than 131,072 values, so it was not read to its end",
+    "no event": "the message contains more than 131,072 values, so it was not read to the end",
 }
 
 

@@ -70,7 +70,7 @@ async def run_a_schema_that_refers_to_itself(visitor: Visitor) -> str:
 
 
 async def run_a_pattern_of_names(visitor: Visitor) -> str:
-    """A pattern that stands where no value of a property is looked at."""
+    """A pattern that is where no value of a property is looked at."""
     schema: JSONObject = {"type": "object", "patternProperties": {"^(a|aa)+$": {}}}
     return await visitor.run(calling({NO_END: 1}), tools=tools(schema))
 
@@ -161,7 +161,7 @@ async def test_another_visitor_is_answered_and_the_page_goes_on(
 async def test_a_server_that_drips_forever_holds_no_one_up_and_is_left_with_its_visitor(
     attacked: RunningPage,
 ) -> None:
-    """The visitor goes as soon as the first words come: nobody reads on for them."""
+    """The visitor goes as soon as the first words come: no one reads on for them."""
     dripped_to, left = EchoServer.dripped_to, EchoServer.left_drips
     async with Visitor(attacked, HOSTILE) as hostile, Visitor(attacked, HONEST) as honest:
         body = json.dumps({"messages": [{"role": "user", "content": "DRIP"}], "stream": True})

@@ -32,7 +32,7 @@ def test_none_of_a_message_or_an_answer_leaves_the_machine(group: dict[str, str]
     state, _ = link_state(json.dumps(body), {})
     written = {"link": json.dumps(state, ensure_ascii=False), **forms_of(answered)}
 
-    assert [(form, name) for form, told in written.items() for name in group if shows(told)] == []
+    assert [(form, name) for form, shown in written.items() for name in group if shows(shown)] == []
 
 
 @pytest.mark.parametrize("name", ODD)

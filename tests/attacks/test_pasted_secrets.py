@@ -39,7 +39,7 @@ def test_none_of_an_answer_leaves_the_machine() -> None:
 
 
 def test_what_is_like_them_is_shown_as_it_is() -> None:
-    """A near miss: else nobody sees what the model was told."""
+    """A near miss: else no one sees what the model was told."""
     text = " | ".join(NEAR_MISSES).replace("\n", " ")
     body = {"model": "m", "messages": [{"role": "user", "content": text}]}
     state, _ = link_state(json.dumps(body), {})

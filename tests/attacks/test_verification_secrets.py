@@ -34,11 +34,11 @@ def test_results_of_a_verification_hold_no_key(tmp_path: Path) -> None:
     write_junit(tmp_path / "junit.xml", [Suite("rows", rows, {})])
 
     text = (tmp_path / "results.jsonl").read_text(encoding="utf-8")
-    told = [json.loads(line) for line in text.splitlines()]
+    shown = [json.loads(line) for line in text.splitlines()]
     assert not any(secret in text for secret in (KEY, "blue-17", "plain"))
-    assert told[0]["request"]["max_tokens"] == 5
-    assert told[0]["request"]["messages"][0]["content"].startswith("mine is ")
-    assert told[0]["hash"] == "17"
+    assert shown[0]["request"]["max_tokens"] == 5
+    assert shown[0]["request"]["messages"][0]["content"].startswith("mine is ")
+    assert shown[0]["hash"] == "17"
     assert KEY not in (tmp_path / "junit.xml").read_text(encoding="utf-8")
     assert rows[0]["request"] == request
 
@@ -46,10 +46,10 @@ def test_results_of_a_verification_hold_no_key(tmp_path: Path) -> None:
 def test_what_ended_a_verification_is_reported_without_a_key() -> None:
     about = About("d.jsonl", "http://127.0.0.1:9/v1", "1/1", 2, 2, ERROR.message, "2026-01-01", 5, ERROR)
 
-    told = json.dumps(summary_of(Tally(), about))
+    shown = json.dumps(summary_of(Tally(), about))
 
-    assert "Incorrect API key provided" in told
-    assert KEY not in told
+    assert "Incorrect API key provided" in shown
+    assert KEY not in shown
 
 
 @pytest.mark.parametrize("as_json", [True, False])

@@ -17,7 +17,7 @@ def open_bench(page: DebuggerPage, name: str) -> None:
 
 def run_bench(page: DebuggerPage, view: str) -> None:
     """Press the start button of `switches`, `turns`, `token-count` or `setups` and wait for the end."""
-    # The end of an earlier start still stands there until the first word of this one.
+    # The end of an earlier start is still there until the first word of this one.
     page.page.locator(f"#pd-{view} .pd").evaluate_all("all => all.forEach((one) => { one.dataset.state = ''; })")
     page.page.click(f"#pd-start-{view}")
     page.page.wait_for_selector(
@@ -38,7 +38,7 @@ def wait_for_edit(page: DebuggerPage, state: str) -> None:
 
 
 def type_template(page: DebuggerPage, text: str, element: str = "pd-template-source") -> None:
-    """Replace what stands in the template editor."""
+    """Replace what is in the template editor."""
     page.page.click(f"#{element} .cm-content")
     page.page.keyboard.press("ControlOrMeta+a")
     page.page.keyboard.insert_text(text)

@@ -146,7 +146,7 @@ def bare_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def unrun_url() -> Iterator[str]:
-    """The page aimed at a server of somebody's: nothing has run, and nothing recorded is shown."""
+    """The page aimed at a server of someone's: nothing has run, and nothing recorded is shown."""
     from prompt_debugger.ui.web.launch import build_app, serve_app
     from prompt_debugger.ui.web.settings import PageSettings
 

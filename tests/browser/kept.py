@@ -73,7 +73,7 @@ _FOUND = """() => ({
 
 
 class KeptPage:
-    """A page as the first test found it, and whoever goes on with it.
+    """A page as the first test found it, and as the next one continues with it.
 
     Attributes:
         name: Which page it is: its address, theme and preparation.

@@ -49,7 +49,7 @@ class DebuggerPage:
         self.page.wait_for_selector("#pd-run:not([disabled])")
 
     def paste(self, text: str) -> None:
-        """Replace what stands in the editor."""
+        """Replace what is in the editor."""
         editor = self.page.locator("#pd-request .cm-content")
         editor.click()
         self.page.keyboard.press("ControlOrMeta+a")
@@ -65,7 +65,7 @@ class DebuggerPage:
         )
 
     def request_text(self) -> str:
-        """Return what stands in the editor, all of it."""
+        """Return what is in the editor, all of it."""
         text = self.page.evaluate("document.querySelector('#pd-request .cm-content').cmTile.view.state.doc.toString()")
         return str(text)
 
@@ -100,7 +100,7 @@ class DebuggerPage:
 
     def run(self, *, press: str = "#pd-run", timeout_ms: int = PATIENCE_MS) -> None:
         """Press Run, or another button that starts a run, and wait for its end, whatever it is."""
-        # The end of an earlier run still stands there until the first word of this one.
+        # The end of an earlier run is still there until the first word of this one.
         self._mark_verdict_as_old()
         self.page.click(press)
         self.page.wait_for_selector(".pd-verdict > :first-child:not([data-old])", timeout=timeout_ms)
@@ -179,7 +179,7 @@ class DebuggerPage:
         switch.click()
 
     def active_token(self, view: str = "prompt-tokens") -> str:
-        """Return the chip that the keyboard stands on."""
+        """Return the chip that the keyboard is on."""
         return str(self.page.inner_text(f"#pd-{view} [role=option][aria-selected=true]"))
 
     def inspector(self) -> str:

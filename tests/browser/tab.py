@@ -93,7 +93,7 @@ class Tab:
         """Forget all that a test has left.
 
         Args:
-            is_sound: Whether the test went well; after another one nobody knows what stands open.
+            is_sound: Whether the test went well; after another one no one knows what is still open.
         """
         if self._page is None or not is_sound or self._is_spoilt or not self._is_at_one_place():
             self.close()

@@ -1,4 +1,4 @@
-"""Tasks of docs/views.md, whoever does them and however: what they begin with, and what must be there at their end."""
+"""Tasks of docs/views.md, no matter who does them and how: what they begin with, and what must be there at the end."""
 
 from __future__ import annotations
 

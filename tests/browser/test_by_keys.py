@@ -35,7 +35,7 @@ HAS_FOCUS = "part => part === document.activeElement || part.contains(document.a
 
 @dataclass
 class Keys:
-    """Somebody without a mouse.
+    """Someone without a mouse.
 
     Attributes:
         at: The page.
@@ -70,7 +70,7 @@ class Keys:
         self.press(self.at.page.get_by_role("button", name=name, exact=True).first)
 
     def write(self, text: str) -> None:
-        """Replace what stands in the editor."""
+        """Replace what is in the editor."""
         self.reach(self.at.page.locator("#pd-request .cm-content"))
         self.at.page.keyboard.press("ControlOrMeta+a")
         self.at.page.keyboard.insert_text(text)

@@ -47,7 +47,7 @@ def test_the_matrix_names_the_parser_and_a_cell_opens_in_parse(bare: DebuggerPag
     expect(page.locator("#pd-panel-parse")).to_be_visible()
     assert raw in page.locator("#pd-ledger .pd-raw").inner_text()
     assert '"raw"' in bare.request_text()
-    bare.run()  # what stands in the editor is read for the same output
+    bare.run()  # what is in the editor is read for the same output
     assert raw in page.locator("#pd-ledger .pd-raw").inner_text()
 
 

@@ -42,7 +42,7 @@ A_DAY_EARLIER = """async () => {
 
 @dataclass
 class Person:
-    """Somebody at the page, whose clicks are counted. Keys are not: who pastes or types has a hand on them.
+    """Someone at the page, whose clicks are counted. Keys are not: who pastes or types has a hand on them.
 
     Attributes:
         at: The page.

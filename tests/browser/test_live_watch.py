@@ -66,7 +66,7 @@ def test_the_proxy_ends_with_the_page_that_started_it(bare: DebuggerPage, counti
 
 
 def is_refused(base_url: str) -> bool:
-    """Say whether nobody listens there."""
+    """Say whether no one listens there."""
     try:
         httpx.get(base_url, timeout=60)
     except httpx.ConnectError:

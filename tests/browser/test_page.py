@@ -46,7 +46,7 @@ def silent_endpoint() -> Iterator[str]:
 
 @pytest.fixture
 def dead_endpoint() -> Iterator[str]:
-    """An address at which nobody listens, kept so that nobody else begins to."""
+    """An address at which no one listens, kept so that no one else begins to."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{held.getsockname()[1]}/v1"
@@ -186,7 +186,7 @@ def test_tab_leaves_the_editor_and_control_enter_runs_from_inside(bare: Debugger
 
 
 def test_what_is_in_the_editor_is_run_whether_or_not_gradio_has_heard_of_it(bare: DebuggerPage) -> None:
-    # An editor that is given a state tells nobody: as if the browser were too slow to tell it in time.
+    # An editor that is given a state tells no one: as if the browser were too slow to tell it in time.
     bare.page.evaluate(
         """text => {
             const view = document.querySelector("#pd-request .cm-content").cmTile.view;

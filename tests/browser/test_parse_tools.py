@@ -105,7 +105,7 @@ def test_another_case_takes_the_answers_away(dropped: DebuggerPage) -> None:
 
     expect(dropped.page.locator("#pd-constrained .pd-empty")).to_be_visible()
     open_tool(dropped, "matrix")
-    # What stands there now is of the recorded run of that case, in which nothing was lost.
+    # What is there now is of the recorded run of that case, in which nothing was lost.
     expect(dropped.page.locator("#pd-parser-matrix")).not_to_contain_text("None of")
 
 

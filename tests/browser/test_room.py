@@ -31,7 +31,7 @@ GRADIO_RULES = frozenset({"scrollable-region-focusable"})  # of its editor, whic
 
 
 def is_whole(page: DebuggerPage, selector: str) -> bool:
-    """Return whether an element stands in the window, and in every box around it that scrolls, once all is laid out."""
+    """Return whether an element is in the window, and in every box around it that scrolls, once all is laid out."""
     page.settle_layout()
     return bool(
         page.page.evaluate(
@@ -243,7 +243,7 @@ def test_the_list_of_cases_obeys_keys_and_menus_give_the_focus_back(bare: Debugg
     bare.paste(TYPED)
     case.click()
     expect(case).to_have_attribute("aria-expanded", "true")
-    bare.page.keyboard.press("Tab")  # whoever only passes through loses nothing
+    bare.page.keyboard.press("Tab")  # anyone who only passes through loses nothing
     expect(case).not_to_be_focused()
     bare.page.locator("#pd-run").click()
     expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("NO SERVER")

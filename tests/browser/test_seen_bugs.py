@@ -1,8 +1,8 @@
-"""What somebody once stumbled over on the page, each tried again as they did it.
+"""What someone once stumbled over on the page, each tried again as they did it.
 
 Others are held where they belong: a pasted call that the lab answered, an address without a scheme (test_servers.py),
 exports named alike and Share before a run (test_share.py), a dataset given to Verify (test_verification.py), facts of
-the header and templates that do not wrap (test_room.py). What one run does not tell, and a model that nobody changed,
+the header and templates that do not wrap (test_room.py). What one run does not tell, and a model that no one changed,
 in a comparison: tests/core/tools/experiments/test_runs.py. The badge above another turn: tests/ui/present.
 The forecast of a check: tests/ui/web/test_model_check.py.
 """

@@ -38,7 +38,7 @@ def opened(keep: Keep, bare_url: str, bundle: Path) -> DebuggerPage:
 
 @pytest.fixture
 def unopened(watched: Any, bare_url: str) -> DebuggerPage:
-    """The program's page before anybody is there, for a visit that begins with a link."""
+    """The program's page before anyone is there, for a visit that begins with a link."""
     return DebuggerPage(watched, bare_url)
 
 
@@ -284,7 +284,7 @@ def test_a_link_to_a_token_or_a_finding_opens_the_run_there_by_one_press(opened:
     to_finding = field.input_value()
 
     follow(opened, to_token)
-    expect(page.locator(".pd-sentence")).not_to_have_text(SENTENCE)  # nothing is opened before somebody says so
+    expect(page.locator(".pd-sentence")).not_to_have_text(SENTENCE)  # nothing is opened before someone says so
     page.get_by_role("button", name="Show the run in it").click()
     expect(page.locator(".pd-sentence")).to_have_text(SENTENCE)
     shown = page.locator("#pd-prompt-tokens .pd-chip.pd-shown")

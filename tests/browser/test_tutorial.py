@@ -27,9 +27,9 @@ def test_the_tutorial_is_what_the_page_shows(lab_page: DebuggerPage, request: An
         lab_page.run()
         lab_page.open_stage(STAGES[number])
 
-        told, _, evidence = SENTENCES[number].replace("`", "").partition(": ")
-        assert told in lab_page.sentence()  # the page counts the calls where the verdict counts characters
-        assert evidence in lab_page.sentence() or told == "Nothing lost"
+        shown, _, evidence = SENTENCES[number].replace("`", "").partition(": ")
+        assert shown in lab_page.sentence()  # the page counts the calls where the verdict counts characters
+        assert evidence in lab_page.sentence() or shown == "Nothing lost"
         assert (FOLDER / f"{picture}.png").exists() or request.config.getoption("--update-screens")
         if request.config.getoption("--update-screens"):
             lab_page.page.mouse.move(0, 0)

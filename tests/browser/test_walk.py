@@ -1,4 +1,4 @@
-"""The page walked as somebody who picks at it: every panel, at the sizes that people have, in both themes."""
+"""The page walked as someone who picks at it: every panel, at the sizes that people have, in both themes."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-// A narrow page that is scrolled down: the strip stands above the window.
+// A narrow page that is scrolled down: the strip is above the window.
 const narrow = { matches: true };
 let top = -400;
 let scrolled = 0;

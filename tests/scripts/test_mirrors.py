@@ -7,7 +7,7 @@ from pathlib import Path
 from scripts.mirrors import classes, mirrors
 
 # What stood when they were counted: their documents pick, rename or compute what the value has otherwise.
-MOST = 6
+MAX_MIRRORS = 6
 MIRROR = """
 class Pair:
     left: int
@@ -32,7 +32,7 @@ class OtherDocument:
 def test_no_further_document_mirrors_a_value() -> None:
     found = mirrors(classes())
 
-    assert len(found) <= MOST, [f"{one.name} mirrors {other.name}" for one, other in found]
+    assert len(found) <= MAX_MIRRORS, [f"{one.name} mirrors {other.name}" for one, other in found]
 
 
 def test_a_document_with_the_fields_of_a_value_is_found_and_one_with_others_is_not(tmp_path: Path) -> None:

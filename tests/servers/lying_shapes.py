@@ -89,7 +89,7 @@ def _top(number: int) -> JSONObject:
 
 
 def _rival(number: int) -> JSONObject:
-    """As mlx-lm with more than one alternative: any of them stands where the sampled token should."""
+    """As mlx-lm with more than one alternative: any of them may be in the place of the sampled token."""
     other = (number + 5) % 200
     rivals: list[JSON] = [{"token": _text(one), "logprob": at} for one, at in ((number, -0.06), (other, -3.25))]
     return listed_token(other, logprob=-3.25, top_logprobs=rivals)

@@ -1,4 +1,4 @@
-"""A real PostgreSQL of one's own, in a folder, as somebody who is not root: the server refuses to be."""
+"""A real PostgreSQL of one's own, in a folder, as someone who is not root: the server refuses to be."""
 
 from __future__ import annotations
 

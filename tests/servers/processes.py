@@ -77,7 +77,7 @@ def _set_after(event: threading.Event, first: threading.Event) -> None:
 
 
 def free_port() -> int:
-    """Return a port that nobody has, for a server that cannot take port 0 and say which it got."""
+    """Return a port that no one has, for a server that cannot take port 0 and say which it got."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", 0))

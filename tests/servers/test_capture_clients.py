@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote, through a capture before a real vLLM: each gets its answer, and each is kept."""
+"""Clients that no one here wrote, through a capture before a real vLLM: each gets its answer, and each is kept."""
 
 from __future__ import annotations
 

@@ -55,11 +55,11 @@ def test_log_probabilities_that_it_will_not_stream_are_a_note_about_evidence(lla
 
 def test_it_tells_every_token_where_no_tokenizer_is_at_hand(llama_cpp_url, lab_model_dir):
     ours = debug(llama_cpp_url, body_of("healthy"), tokenizer=lab_model_dir)
-    told = debug(llama_cpp_url, body_of("healthy"))
+    shown = debug(llama_cpp_url, body_of("healthy"))
 
     for name in ("raw", "prompt"):
-        tokens = [[(one.id, one.text, one.char_span) for one in getattr(run, name).tokens] for run in (told, ours)]
+        tokens = [[(one.id, one.text, one.char_span) for one in getattr(run, name).tokens] for run in (shown, ours)]
         assert tokens[0] == tokens[1]
-    assert [call.token_span for call in told.parse.parsed.calls] == [
+    assert [call.token_span for call in shown.parse.parsed.calls] == [
         call.token_span for call in ours.parse.parsed.calls
     ]

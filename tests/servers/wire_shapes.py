@@ -226,8 +226,8 @@ def logprobs(token: Callable[[int], JSONObject]) -> Change:
     def alter(wire: Wire) -> None:
         ids = wire.choice["token_ids"]
         assert isinstance(ids, list)
-        told: JSON = {"content": [token(int(one)) for one in ids if isinstance(one, int)]}
-        wire.choice["logprobs"] = told
+        shown: JSON = {"content": [token(int(one)) for one in ids if isinstance(one, int)]}
+        wire.choice["logprobs"] = shown
 
     return alter
 
@@ -280,8 +280,8 @@ def _whole_calls(wire: Wire) -> None:
     ids: list[JSON] = []
     if isinstance(calls, list):
         for number, call in enumerate(calls):
-            told = wire.choice["token_ids"] if number == len(calls) - 1 else ids
-            event: JSON = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "token_ids": told}]}
+            shown = wire.choice["token_ids"] if number == len(calls) - 1 else ids
+            event: JSON = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "token_ids": shown}]}
             kept.insert(len(kept) - 2, event)
     wire.events = kept
 

@@ -1,4 +1,4 @@
-"""The pytest plugin, as a suite of somebody else meets it."""
+"""The pytest plugin, as a suite of someone else meets it."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_agent(record_calls):
 """
 
 
-def test_a_suite_of_somebody_else(tmp_path):
+def test_a_suite_of_someone_else(tmp_path):
     fine = {"raw": RAW, "message": {"role": "assistant", "tool_calls": [CALL]}}
     lost = {"raw": RAW, "message": {"role": "assistant", "content": None}}
     (tmp_path / "outputs.prompt-debugger.jsonl").write_text(f"{json.dumps(fine)}\n\n{json.dumps(lost)}\n")

@@ -70,12 +70,12 @@ def test_one_script_gives_every_module_its_own_scope_and_only_what_it_imports(wr
         seen="globalThis.seen = true;\n",
     )
     script = f"const made = {one_script('entry.js')};"
-    told = (
+    shown = (
         "console.log(JSON.stringify([made['entry.js'].said(), Object.keys(made), Object.keys(made['low.js']), seen]))"
     )
 
     done = subprocess.run(
-        [node, "--eval", script + told], capture_output=True, text=True, timeout=PATIENCE_S, check=True
+        [node, "--eval", script + shown], capture_output=True, text=True, timeout=PATIENCE_S, check=True
     )
 
     assert json.loads(done.stdout) == [

@@ -59,7 +59,7 @@ _PARSERS = ("vllm.parser", "vllm.reasoning", "vllm.tool_parsers")
 def main(listening: socket.socket, kind: str) -> None:
     """Split servers off until the leash is cut."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for the keepers
     {"vllm": _import_vllm, "program": _import_program}[kind]()
     gc.collect()
     gc.freeze()
@@ -81,7 +81,7 @@ def _import_vllm() -> None:
             importlib.import_module(name)
     for package in _PARSERS:
         for one in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", ())):
-            with suppress(Exception):  # whoever asks for it hears of it
+            with suppress(Exception):  # the caller hears of it
                 importlib.import_module(f"{package}.{one.name}")
 
 
@@ -102,7 +102,7 @@ def _import_program() -> None:
 
 
 def _keep(asking: socket.socket) -> NoReturn:
-    """Start the server that is asked for, and end it when whoever asked is gone."""
+    """Start the server that is asked for, and end it when the caller is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     _, files, _, _ = socket.recv_fds(asking, 1, 3)
@@ -205,13 +205,13 @@ def _warm_sandboxes() -> None:
     """Have the sandboxes of our program come from here, too."""
     forkserver = importlib.import_module("prompt_debugger.core.sandbox.forkserver")
     start = forkserver.Forkserver.__init__
-    told = {name: os.environ[name] for name in (_PROGRAM, "PYTHONPATH")}
+    shown = {name: os.environ[name] for name in (_PROGRAM, "PYTHONPATH")}
 
     def start_warm(
         self: object, command: Sequence[str], environment: Mapping[str, str], modules: Sequence[str] = ()
     ) -> None:
         if len(command) == 4 and command[2].endswith(_SANDBOX):
-            start(self, [command[0], *command[2:]], {**environment, **told}, modules)
+            start(self, [command[0], *command[2:]], {**environment, **shown}, modules)
         else:
             start(self, command, environment, modules)
 
@@ -227,7 +227,7 @@ def _split_off_engines() -> None:
 def _share_gloo_device() -> None:
     """Have all process groups of an engine listen in one thread, not in thirteen that wake every ten milliseconds.
 
-    A lab that nobody asks would take more than one percent of a core, and a run has three.
+    A lab that no one asks would take more than one percent of a core, and a run has three.
     """
     distributed = importlib.import_module("torch.distributed.distributed_c10d")
     gloo = distributed.ProcessGroupGloo

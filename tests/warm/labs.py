@@ -57,7 +57,7 @@ def cold_labs() -> Iterator[None]:
 
 @contextmanager
 def forkserver_when_asked(kind: str, environment_in: Callable[[Path], Mapping[str, str]]) -> Iterator[str]:
-    """Listen at an address for whoever asks for a process, and start a forkserver with the first of them.
+    """Listen at an address for anyone who asks for a process, and start a forkserver with the first of them.
 
     Args:
         kind: What it imports.

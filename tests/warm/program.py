@@ -38,5 +38,5 @@ def warm_environment(**more: str) -> dict[str, str]:
     Not for a test of how the program starts, nor for one that looks at its processes: what is started stays as the
     process that was asked for, and passes signals on to the one that does the work.
     """
-    told = {PROGRAM: os.environ[ADDRESS]} if ADDRESS in os.environ else {}
-    return {**os.environ, **told, **more}
+    shown = {PROGRAM: os.environ[ADDRESS]} if ADDRESS in os.environ else {}
+    return {**os.environ, **shown, **more}

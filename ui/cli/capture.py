@@ -95,13 +95,13 @@ def say_who_may_use_it(host: str, upstream: str) -> None:
 
 
 class Printer:
-    """Prints lines; whoever stops reading them does not end the capture."""
+    """Prints lines; anyone who stops reading them does not end the capture."""
 
     def __init__(self) -> None:
         self._is_heard = True
 
     def print(self, line: str | JSONObject) -> None:
-        """Print, as long as there is somebody to read it."""
+        """Print, as long as there is someone to read it."""
         if not self._is_heard:
             return
         try:

@@ -136,7 +136,7 @@ class CaseWorkers:
             answer: Answered | BaseException
             try:
                 answer = slot.answer(chunk)
-            except BaseException as error:  # noqa: BLE001 - whoever waits for this chunk must hear of it
+            except BaseException as error:  # noqa: BLE001 - the caller that waits for this chunk must hear of it
                 answer = error
             with self._updates:
                 self._done[index] = answer

@@ -113,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sarif", metavar="FILE", help="write what is wrong with the template as SARIF")
     parser.add_argument("--github", action="store_true", help="annotations and a step summary for GitHub (docs/ci.md)")
     parser.add_argument(
-        "--template-only", action="store_true", help="check the template alone; needs no parsers and no vLLM"
+        "--template-only", action="store_true", help="check only the template; needs no parsers and no vLLM"
     )
     add_output_arguments(parser)
     parser.set_defaults(run=_run, doing="Checking the template")

@@ -159,7 +159,7 @@ def _engines(check: Check) -> Iterator[str]:
         if one.agrees is False:
             names = {"engine": engines.engine}
             refused = [f"{names.get(name, name)} refuses: {why}" for name, why in one.refusals.items()]
-            yield f"  {one.name}: {'; '.join([*one.causes, *refused]) or 'for no reason known here'}"
+            yield f"  {one.name}: {'; '.join([*one.causes, *refused]) or 'for an unknown reason'}"
 
 
 def _changes(changes: Sequence[Change] | None, since: str) -> Iterator[str]:

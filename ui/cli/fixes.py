@@ -35,7 +35,7 @@ def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="with --experiments: one more variant, such as thinking=true, tool-parser=NAME, plugin, "
         "chat-template=FILE, stop=TEXT, stop-token-ids=ID,ID, or another switch of `render --what-if`; "
-        "may be given again",
+        "repeatable",
     )
     parser.add_argument(
         "--margin",

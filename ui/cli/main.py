@@ -67,7 +67,7 @@ what do you want to do?
   look at it in a browser                ui
   use it from a client of MCP            mcp
 
-`COMMAND --help` says the options of a command; docs/agents.md has it all on one page.
+`COMMAND --help` lists the options of a command; docs/agents.md has it all on one page.
 """
 
 

@@ -131,7 +131,7 @@ def one_line(text: str) -> str:
 
 
 def masked_line(text: str) -> str:
-    """Return `text` on one line, without keys: some are known by their line, others by what then stands around them."""
+    """Return `text` on one line, without keys: some are known by their line, others by what then is around them."""
     return redact_text(one_line(redact_text(text)))
 
 

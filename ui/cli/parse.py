@@ -96,7 +96,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="V,V,…",
         help=(
             "test each --parser in these releases of its engine, such as vllm==0.11.0,sglang==0.5.23: which release "
-            "first reads a call, and which loses it? a version alone belongs to the engine of the first --parser"
+            "first reads a call, and which loses it? a version without an engine belongs to the engine of the first "
+            "--parser"
         ),
     )
     parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are tested")

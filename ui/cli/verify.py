@@ -192,7 +192,7 @@ async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
     stop = Stop()
 
     def interrupt(number: signal.Signals) -> None:
-        if number is signal.SIGTERM:  # whoever sends it waits for no answer to be read
+        if number is signal.SIGTERM:  # anyone who sends it waits for no answer to be read
             stop.ask()
         if stop.asking.is_set():
             log("Stopping at once; the answers so far are kept for the next run.")

@@ -96,7 +96,7 @@ def _baseline_lines(baseline: JSON) -> Iterator[str]:
     )
     yield f"  {'tool call F1':32} {percent(baseline['tool_call_f1'])}"
     for name, rate in as_object(baseline["differences"]).items():
-        yield f"  {name.replace('_', ' ') + ', here less there':32} {percent(rate)}"
+        yield f"  {name.replace('_', ' ') + ', here minus there':32} {percent(rate)}"
 
 
 def _percent(value: JSON) -> str:

@@ -20,7 +20,7 @@ _MAX_CONNECTIONS = 256
 
 
 class _Server(uvicorn.Server):
-    """One that leaves signals to whoever starts it: uvicorn's own handling ends the process before labs are ended."""
+    """One that leaves signals to its caller: uvicorn's own handling ends the process before labs are ended."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -156,7 +156,7 @@ def _add_offline_tools(server: MCPServer[Any], runner: _ToolRunner) -> None:
     async def render(
         request: Body,
         ctx: Ctx,
-        chat_template: Annotated[str, Field(description="Jinja source; wins over the tokenizer's own.")] = "",
+        chat_template: Annotated[str, Field(description="Jinja source; overrides the tokenizer's own.")] = "",
         tokenizer: Annotated[
             str, Field(description="Folder or org/model[@revision]; default: the configured one.")
         ] = "",
@@ -205,7 +205,7 @@ def _add_offline_tools(server: MCPServer[Any], runner: _ToolRunner) -> None:
             ctx: Ctx,
             model: Annotated[str, Field(description="Folder, org/model@revision, template file, or server URL.")] = "",
             chat_template: Annotated[
-                str, Field(description="Jinja file or source; wins over the model's own, or stands alone.")
+                str, Field(description="Jinja file or source; overrides the model's own; may be given without one.")
             ] = "",
             engine: Annotated[Engine, Field(description="Whose parsers; `all`: which engine should be used?")] = "vllm",
             release: Release = "",

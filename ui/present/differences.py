@@ -47,7 +47,7 @@ def field_differences(parse: Parse, ledger: Ledger, chat: ChatResult | None) -> 
     """Return the fields of a message that differ from what the model wrote, as the ledger view takes them."""
     if chat is None or not is_compared(ledger):
         return []
-    found = [*_of_calls(parse, ledger, chat), *_of_texts(parse, chat)]
+    found = [*_compare_calls(parse, ledger, chat), *_compare_texts(parse, chat)]
     return [item._asdict() | {"char_span": None if item.char_span is None else [*item.char_span]} for item in found]
 
 
@@ -82,17 +82,17 @@ def _common(left: Sequence[str], right: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
 
-def _of_calls(parse: Parse, ledger: Ledger, chat: ChatResult) -> Iterator[FieldDifference]:
+def _compare_calls(parse: Parse, ledger: Ledger, chat: ChatResult) -> Iterator[FieldDifference]:
     calls = chat.message.get("tool_calls")
     returned = calls if isinstance(calls, list) else []
     for match in ledger.matches:
         if match.raw_index is None or match.message_index is None or match.message_index >= len(returned):
             continue
         attempt, call = parse.parsed.calls[match.raw_index], as_object(returned[match.message_index])
-        yield from _of_call(match, attempt, call, f"tool_calls[{match.message_index}]")
+        yield from _compare_call(match, attempt, call, f"tool_calls[{match.message_index}]")
 
 
-def _of_call(match: CallMatch, attempt: ToolCallAttempt, call: JSONObject, path: str) -> Iterator[FieldDifference]:
+def _compare_call(match: CallMatch, attempt: ToolCallAttempt, call: JSONObject, path: str) -> Iterator[FieldDifference]:
     function = as_object(call.get("function"))
     if "name" in match.altered:
         yield _difference(f"{path}.function.name", attempt.name or "", _text(function.get("name")), attempt.name_span)
@@ -111,7 +111,7 @@ def _arguments(attempt: ToolCallAttempt) -> str:
     return attempt.arguments
 
 
-def _of_texts(parse: Parse, chat: ChatResult) -> Iterator[FieldDifference]:
+def _compare_texts(parse: Parse, chat: ChatResult) -> Iterator[FieldDifference]:
     message = chat.message
     reasoning = message.get("reasoning") if message.get("reasoning") is not None else message.get("reasoning_content")
     for target, written, value in (

@@ -112,6 +112,6 @@ def _unchecked(trace: Trace) -> Iterator[str]:
         yield "Streaming: no streamed chat was run."
     elif trace.parse is not None and trace.parse.stream_ledger is None:
         yield (
-            "The streamed message compared with the raw output: its token ids are not those of the other run, "
-            "or unknown."
+            "The streamed message compared with the raw output: its token ids are unknown, or differ from those "
+            "of the other run."
         )

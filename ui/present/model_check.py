@@ -14,7 +14,7 @@ from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, joined, shortened
 
 _LONGEST = 400
-_STARTING = "starting two helpers with vLLM's parsers; the whole takes one to four minutes"
+_STARTING = "starting two helpers with vLLM's parsers; this takes one to four minutes in total"
 _MAX_DELTAS = 60
 
 
@@ -69,14 +69,14 @@ def cell_payload(check: Check, parser: str, ideal: Ideal, trace: Trace) -> str:
             "deltas": [*cell.split[:_MAX_DELTAS]] if cell.streamed is False else [],
             "more_deltas": max(0, len(cell.split) - _MAX_DELTAS) if cell.streamed is False else 0,
             "account": None if parse is None else account_of("what was returned", parse, parse.ledger, trace.chat),
-            "by_hand": _by_hand(parser, cell),
+            "by_hand": _write_command(parser, cell),
         }
     )
 
 
 def _sentence(check: Check, missing: str) -> str:
     if missing:
-        return "No parser was tested, so nothing is known about them; what the template alone shows is below."
+        return "No parser was tested, so nothing is known about them; what the template itself shows is below."
     if choice := choice_sentence(check.asked, check.engine):
         return choice
     chosen = check.recommendation
@@ -227,11 +227,13 @@ def _engines(check: Check) -> JSONObject:
     }
 
 
-def _by_hand(parser: str, cell: Cell) -> str:
+def _write_command(parser: str, cell: Cell) -> str:
     """Return what to do with the cell on the page."""
     if cell.streamed is False:
-        return f"Parse then has the raw output; Streaming test with `{_short(parser)}` shows where the stream diverges."
-    return "Parse then has the raw output, coloured by where each character went; every other tool there works on it."
+        return (
+            f"Parse then shows the raw output; Streaming test with `{_short(parser)}` shows where the stream diverges."
+        )
+    return "Parse then shows the raw output, coloured by where each character went; every other tool there works on it."
 
 
 def _shown(name: str) -> str:

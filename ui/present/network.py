@@ -28,7 +28,7 @@ _PURPOSES = (
     ("/tokenizer_info", "its tokenizer and template"),
     ("/apply-template", "the server's own prompt"),
     ("/props", "its settings and template"),
-    ("/metrics", "its metrics, which tell the engine"),
+    ("/metrics", "its metrics, which show the engine"),
     ("/openapi.json", "what it offers"),
     ("/parse_function_call", "its tool parser, asked again"),
     ("/separate_reasoning", "its reasoning parser, asked again"),

@@ -65,7 +65,7 @@ def _source_words(kwarg: TemplateKwarg) -> str:
     }[kwarg.source]
     if kwarg.reaches_template:
         return words
-    return f"{words}; for the parser alone" if kwarg.reaches_parser else f"{words}; has no effect"
+    return f"{words}; only for the parser" if kwarg.reaches_parser else f"{words}; has no effect"
 
 
 def difference_payload(trace: Trace) -> str | None:

@@ -141,7 +141,7 @@ def _findings_card(trace: Trace) -> JSONObject:
     if has_run and not trace.findings:
         figures = ["no problems found"]
     if state == "ok" and trace.verdict is not None and trace.verdict.conclusion is Conclusion.UNKNOWN:
-        state, figures = "unknown", ["none in what is known"]
+        state, figures = "unknown", ["nothing found in the known parts"]
     word = "nothing found" if state == "ok" else _WORDS[state] if state == "idle" else summarize(trace.findings)
     return {
         "opens": "findings",

@@ -231,7 +231,7 @@ def _result_and_notes(sentence: str, notes: tuple[str, ...]) -> Result:
 
 
 def _before(sentence: str, *beginnings: str) -> tuple[str, str]:
-    """Return a text up to the first of some words that stands in it, and what follows from there."""
+    """Return a text up to the first of some words that is in it, and what follows from there."""
     at = min((at for beginning in beginnings if (at := sentence.find(beginning)) >= 0), default=len(sentence))
     return sentence[:at], sentence[at:].strip()
 

@@ -40,7 +40,7 @@ def trace_to_html(trace: Trace, place: str = "", *, bundle: str = "") -> str:
     Args:
         trace: Stages that have not run are said to be missing.
         place: Where it opens, such as `prompt.t87`; "" for its beginning. An address that ends in `#at=…` wins.
-        bundle: The masked run, for whoever opens the file on a page; "" to leave it out.
+        bundle: The masked run, for anyone who opens the file on a page; "" to leave it out.
     """
     shown = mask_trace(trace)
     payloads: dict[str, str | None] = {**RunView(explains=False).finish(shown)}

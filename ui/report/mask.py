@@ -54,7 +54,7 @@ _PUBLIC_HEADERS = frozenset({"accept", "content-type", "user-agent"})
 
 
 def mask_trace(trace: Trace) -> Trace:
-    """Return `trace` as it may be shown to anybody.
+    """Return `trace` as it may be shown to anyone.
 
     Of a folder on some machine only the name is left. If there is any secret,
     bodies as received, stream events and logprobs are left out whole: it may be
@@ -66,7 +66,7 @@ def mask_trace(trace: Trace) -> Trace:
 
 
 def mask_request(request: Request) -> Request:
-    """Return `request` as it may be shown to anybody; if it contains a secret, its text is the masked body's."""
+    """Return `request` as it may be shown to anyone; if it contains a secret, its text is the masked body's."""
     return mask_trace(Trace(request=request)).request
 
 
@@ -178,8 +178,8 @@ class _Mask:
     def _field_values(self, value: object) -> Iterator[str]:
         """Yield the values of secret fields, such as `api_key`, at any depth."""
         if is_secret_pair(value):
-            told = value["value"] if isinstance(value, Mapping) else cast("list[str]", value)[1]
-            yield from (leaf for leaf in _leaves(told) if len(leaf) >= SHORTEST)
+            reported = value["value"] if isinstance(value, Mapping) else cast("list[str]", value)[1]
+            yield from (leaf for leaf in _leaves(reported) if len(leaf) >= SHORTEST)
         if isinstance(value, Mapping):
             for key, item in value.items():
                 if self._is_secret(key, item):

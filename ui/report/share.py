@@ -19,7 +19,7 @@ MARKDOWN_ROOM = 60_000  # characters; an issue on GitHub takes 65,536
 
 
 class SharedRun:
-    """A run as anybody may see it; each form is made when it is asked for."""
+    """A run as anyone may see it; each form is made when it is asked for."""
 
     def __init__(self, trace: Trace, place: str = "") -> None:
         self.trace = mask_trace(trace)

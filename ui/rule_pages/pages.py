@@ -1,4 +1,4 @@
-"""What a page about a rule says, whoever the rule belongs to: a run, or `check`."""
+"""What a page about a rule says, no matter who the rule belongs to: a run, or `check`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rule_pages() -> Mapping[str, RulePage]:
     """
     return {
         **{code: page_of_rule(rule) for code, rule in RULES.items()},
-        **{code: _of_template_rule(rule) for code, rule in TEMPLATE_RULES.items()},
+        **{code: _page_of_template_rule(rule) for code, rule in TEMPLATE_RULES.items()},
     }
 
 
@@ -97,7 +97,7 @@ def page_of_rule(rule: Rule) -> RulePage:
     return RulePage(rule.code, rule.name, rule.severity.value, rule.stage.value, sections, links, cases)
 
 
-def _of_template_rule(rule: TemplateRule) -> RulePage:
+def _page_of_template_rule(rule: TemplateRule) -> RulePage:
     severity = " or ".join(one.value for one in rule.severities)
     cases = "tests/core/tools/check/"
     sections = read_sections(rule.text)

@@ -40,7 +40,7 @@ class Calls:
         self._settings = settings
 
     def place(self) -> None:
-        """Put the names into the open page, out of everybody's sight."""
+        """Put the names into the open page, out of everyone's sight."""
         for name, work in self._works().items():
             api(work, api_name=name, api_visibility="private", concurrency_limit=_AT_ONCE)
 

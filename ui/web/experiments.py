@@ -197,7 +197,7 @@ async def follow_steps(
                 while not await redraw_rate.tick(taken):
                     yield None, True
         finally:
-            taken.cancel()  # whoever left has no more use for it
+            taken.cancel()  # anyone who left has no more use for it
         if not taken.result():
             break
         [report] = taken.result()

@@ -57,15 +57,15 @@ def shown_as(failed: Callable[[DebuggerError], object]) -> Callable[[F], F]:
 
     def decorate(work: F) -> F:
         if inspect.isasyncgenfunction(work):
-            return cast("F", _of_generator(work, failed))
+            return cast("F", _wrap_generator(work, failed))
         if inspect.iscoroutinefunction(work):
-            return cast("F", _of_coroutine(work, failed))
-        return cast("F", _of_function(work, failed))
+            return cast("F", _wrap_coroutine(work, failed))
+        return cast("F", _wrap_function(work, failed))
 
     return decorate
 
 
-def _of_generator(
+def _wrap_generator(
     work: Callable[P, AsyncGenerator[object, None]], failed: Callable[[DebuggerError], object]
 ) -> Callable[P, AsyncGenerator[object, None]]:
     @functools.wraps(work)
@@ -80,7 +80,7 @@ def _of_generator(
     return guarded
 
 
-def _of_coroutine(
+def _wrap_coroutine(
     work: Callable[P, Awaitable[object]], failed: Callable[[DebuggerError], object]
 ) -> Callable[P, Awaitable[object]]:
     @functools.wraps(work)
@@ -93,7 +93,7 @@ def _of_coroutine(
     return guarded
 
 
-def _of_function(work: Callable[P, object], failed: Callable[[DebuggerError], object]) -> Callable[P, object]:
+def _wrap_function(work: Callable[P, object], failed: Callable[[DebuggerError], object]) -> Callable[P, object]:
     @functools.wraps(work)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> object:
         try:

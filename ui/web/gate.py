@@ -111,11 +111,11 @@ class RunGate:
     def _advance(self) -> None:
         """Let those proceed for whom there is a place."""
         self._advanced_s = self._clock()
-        for turn in self._in_line():
+        for turn in self._turns_in_line():
             if self._has_place(turn):
                 turn.begun_s = self._clock()
                 turn.has_come.set()
-        self._line = self._in_line()
+        self._line = self._turns_in_line()
 
     def _has_place(self, turn: Turn) -> bool:
         """Return whether a run may proceed: in one of the usual places, or in a further one.
@@ -132,8 +132,8 @@ class RunGate:
         places = self.limits.runs_at_once if own else self.limits.quick_at_once
         return quick < places and leaves_enough(own, len(going_on), self.limits.most_at_once)
 
-    def _in_line(self) -> list[Turn]:
-        """Return who waits: everybody's first run before anybody's second, those that are running counted as had.
+    def _turns_in_line(self) -> list[Turn]:
+        """Return who waits: everyone's first run before anyone's second, those that are running counted as had.
 
         Of one visitor's pages those are first that ran least within the last minute.
         """

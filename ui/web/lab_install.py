@@ -1,4 +1,4 @@
-"""The lab's environment installed from the page, once for all visitors; whoever may not start it sees how far it is."""
+"""The lab's environment installed from the page, once for all visitors; those who may not start it see its progress."""
 
 from __future__ import annotations
 

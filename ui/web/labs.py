@@ -45,7 +45,7 @@ class PageLabs:
 
     @property
     def is_coming(self) -> bool:
-        """Whether there is a lab, or will be without anybody's doing."""
+        """Whether there is a lab, or will be without anyone's doing."""
         return self.enabled or self.installs.at_start
 
     @property

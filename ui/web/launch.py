@@ -121,11 +121,11 @@ def report_unlocked_parts(settings: PageSettings) -> None:
     """Say which parts of the sandbox's lock this system lacks.
 
     Raises:
-        SandboxError: Strangers would use the page, and whoever starts it did not accept that.
+        SandboxError: Strangers would use the page, and the person who starts it did not accept that.
     """
     unlocked = sandbox_of().call(report_unlocked)
     for line in unlocked_lines(unlocked):
-        print(line, file=sys.stderr, flush=True)  # noqa: T201  # whoever starts the page has to know
+        print(line, file=sys.stderr, flush=True)  # noqa: T201  # anyone who starts the page has to know
     if settings.public and not settings.accepts_weak_sandbox:
         refuse_weak_sandbox(unlocked)
 

@@ -178,7 +178,7 @@ def _wire_cases(page: Page) -> Dependency:
             changes[panel.key] = checked.key
         if not is_free or checked.server == endpoint:
             return changes
-        # The server of a pasted call becomes the target where everybody sees it; what was under Target is not its.
+        # The server of a pasted call becomes the target where everyone sees it; what was under Target is not its.
         if endpoint and not checked.key:
             changes[panel.key] = ""
         return {**changes, panel.endpoint: checked.server, panel.model: "", panel.tokenizer: "", aimed: checked.server}
@@ -209,7 +209,7 @@ def _wire_cases(page: Page) -> Dependency:
     inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, aimed]
     outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer, panel.key, aimed]
     live = {"trigger_mode": "always_last", **quiet()}
-    # The script presses it after a key: at once, or where a text is long, once somebody pauses.
+    # The script presses it after a key: at once, or where a text is long, once someone pauses.
     checks: list[dict[str, Any]] = [
         panel.check.click(check_request, inputs, outputs, api_name="check_request", **live),
         panel.read_as.input(check_request, inputs, outputs, api_name="check_reading", **live),

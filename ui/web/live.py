@@ -1,4 +1,4 @@
-"""The prompt of the request under edit, rendered while somebody types: the newest text wins, older work ends."""
+"""The prompt of the request under edit, rendered while someone types: the newest text wins, older work ends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LiveRender:
         self._tasks[session] = task
         try:
             await asyncio.wait({task})
-        finally:  # whoever left ends the work
+        finally:  # leaving ends the work
             task.cancel()
             if self._tasks.get(session) is task:
                 del self._tasks[session]

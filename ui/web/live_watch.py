@@ -137,7 +137,7 @@ class _Thread:
         try:
             with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
                 counts.set_result(runner.run(served()))
-        except BaseException as error:  # noqa: BLE001  # whoever waits is told
+        except BaseException as error:  # noqa: BLE001  # anyone who waits is told
             counts.set_exception(error)
 
 

@@ -193,7 +193,7 @@ class Work:
 class FairLine(list[Any]):
     """Events that wait, in an order in which pages and visitors take turns.
 
-    First comes everybody's first event, then everybody's second; what is already running counts as had.
+    First comes everyone's first event, then everyone's second; what is already running counts as had.
     """
 
     def __init__(self, going_on: Callable[[], Iterable[Event]]) -> None:

@@ -193,7 +193,7 @@ class ModelChecks:
             checker = Checker(engines, report, absent=absent)
             return await checker.check(model, Wanted(is_thorough=is_thorough)), ""
         except EngineError as error:
-            report("the template alone")
+            report("only the template")
             check = await in_thread(check_without_parsers, model, is_thorough=is_thorough)
             return check, f"{error.message.rstrip('.')}. {error.hint}".strip()
         finally:

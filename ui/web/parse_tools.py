@@ -88,7 +88,7 @@ class ParseTools:
         Args:
             trace: The run.
             tokenizer: The field under Target.
-            servers: Addresses that the page ran against itself; a run that somebody shared sends us to no other.
+            servers: Addresses that the page ran against itself; a run that someone shared sends us to no other.
             engines: `ALL_ENGINES` for the parsers of other engines that were fetched as well.
         """
         run = _need(trace)

@@ -106,7 +106,7 @@ def with_edges(template: str, own: str) -> str:
     """Return the editor's text with the white space of the model's own template at its ends.
 
     Gradio's editor is filled with a text stripped of it, and a template may print its last line breaks.
-    What somebody types there counts as typed; line breaks in front would move every line, and stay away.
+    What someone types there counts as typed; line breaks in front would move every line, and stay away.
     """
     front = own[: len(own) - len(own.lstrip())]
     back = own[len(own.rstrip()) :]

@@ -218,7 +218,7 @@ class HostMiddleware:
             await send({"type": "websocket.close"})  # before it is accepted: a refusal, 403
 
     def _with_own_name(self, scope: Message) -> Message:
-        """Return a request without the headers by which anybody could tell gradio where this page is.
+        """Return a request without the headers by which anyone could tell gradio where this page is.
 
         Gradio writes that into the page, as the address which its script asks. A proxy may name one of our own.
         """
@@ -247,7 +247,7 @@ def _refusal(status: int, text: str) -> JSONResponse:
 
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")
-# By these gradio lets whoever asks name the page.
+# By these gradio lets anyone who asks name the page.
 _FORWARDED_HOST = b"x-forwarded-host"
 _NAMING = frozenset({_FORWARDED_HOST, b"x-gradio-server"})
 _PORTS = {"http": ":80", "https": ":443"}

@@ -241,7 +241,7 @@ def read_certificates(text: str) -> str | None:
         return None
     if "-----BEGIN CERTIFICATE-----" not in text or len(text) > MAX_CERTIFICATES_CHARS:
         raise RequestError(
-            f"The field Certificates takes certificates in PEM form, {MAX_CERTIFICATES_CHARS:,} characters at most.",
+            f"The field Certificates accepts certificates in PEM form, {MAX_CERTIFICATES_CHARS:,} characters at most.",
             "Paste the text of the file, from `-----BEGIN CERTIFICATE-----` on.",
             field="certificates",
         )

@@ -60,7 +60,7 @@ class TemplateLab:
             return ""
 
     def open(self, fields: TargetFields, trace: Trace | None, template: str, own: str) -> Opened:
-        """Return what the editor is to hold: the target's own template unless somebody edited it."""
+        """Return what the editor is to hold: the target's own template unless someone edited it."""
         found = self.own_template(fields, trace) or own
         is_edited = bool(template.strip()) and with_edges(template, own) != own
         return Opened(None if is_edited or with_edges(template, found) == found else found, found)

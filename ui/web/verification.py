@@ -112,7 +112,7 @@ class Verifications:
     def _check_own(self) -> None:
         if self._settings.public:
             raise RequestError(
-                "A public page does not open files of its machine.", "Run the program on your own machine to do that."
+                "A public page does not open files on its machine.", "Run the program on your own machine to do that."
             )
 
 
@@ -161,7 +161,7 @@ def _trace_of(stored: Stored, index: int) -> Trace:
     document = stored.trace(index)
     if document is not None:
         trace = trace_from_json(document)
-        # A journal may be somebody else's: no folder that it names is loaded here.
+        # A journal may be someone else's: no folder that it names is loaded here.
         return trace if trace.server is None else replace(trace, server=replace(trace.server, model_root=None))
     row = stored.row(index)
     request = None if row is None else row.get("request")

@@ -141,6 +141,6 @@ def _ended(table: str, outcome: Outcome, journal: Path) -> str:
 def _bounded(value: float | None, most: int) -> int:
     if value is None or not 1 <= value <= most:
         raise RequestError(
-            f"Rows and seconds are numbers from 1 to {most:,}.", "Set how many rows or seconds may be used."
+            f"Rows and seconds must be numbers from 1 to {most:,}.", "Set how many rows or seconds may be used."
         )
     return int(value)

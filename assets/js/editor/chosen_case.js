@@ -1,6 +1,6 @@
 // @ts-check
-// A worked case is loaded when somebody chose it. Gradio calls a list box changed whenever the focus leaves it, and once
-// more after a choice: whoever only passes through, or has pasted since, must not lose what stands in the editor.
+// A worked case is loaded when someone chose it. Gradio calls a list box changed whenever the focus leaves it, and once
+// more after a choice: anyone who only passes through, or has pasted since, must not lose what is in the editor.
 import { press } from "../lib/dom.js";
 import { dropText } from "./draft.js";
 

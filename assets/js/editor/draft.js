@@ -32,10 +32,10 @@ let pending = null; // what was typed and is not kept yet
 /** @type {FieldValue[] | null} */
 let defaults = null; // the fields as the page came
 let isAnother = false; // the text that is about to be kept is no edit of the one before
-let isTouched = false; // somebody typed, or chose a case, since the page came
+let isTouched = false; // someone typed, or chose a case, since the page came
 /** @type {string | null} */
-let broughtBack = null; // what was kept and stands in the editor again: that is not typed
-let isAimed = false; // somebody typed under Target
+let broughtBack = null; // what was kept and is in the editor again: that is not typed
+let isAimed = false; // someone typed under Target
 
 // Each tab of the browser has its own; one that is opened begins with the last of any.
 /** @returns {Draft} */
@@ -83,7 +83,7 @@ export const keepText = (text) => {
   return null;
 };
 
-// A text is about to take the place of all that stands in the editor.
+// A text is about to take the place of all that is in the editor.
 export function anotherText() {
   isAnother = true;
 }
@@ -124,7 +124,7 @@ export const dropText = (worked) => {
   write({ text: null, run: null, isRunning: false, fields: kept, worked });
 };
 
-// The run that a reload brings back; what was run is the text that stands there.
+// The run that a reload brings back; what was run is the text that is there.
 /** @param {number} run */
 export const keepCurrentRun = (run) => write({ run });
 

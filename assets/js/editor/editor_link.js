@@ -147,7 +147,7 @@ function rangeOf(view, start, stop) {
   return range;
 }
 
-// Called once the editor stands on the page.
+// Called once the editor is on the page.
 function watchEditor() {
   const view = editorView();
   if (!view) return setTimeout(watchEditor, 200);

@@ -18,7 +18,7 @@ const marks = new Map(); // who says so → {id, places, doc: the text it was sa
 const watched = new WeakSet();
 
 // `source` says what is wrong in an editor, in place of what it said before. Places: {line, column?}, {field} or
-// {template_line, template_column?}. They are forgotten as soon as another text stands there.
+// {template_line, template_column?}. They are forgotten as soon as another text is there.
 /**
  * @param {string} source
  * @param {string} id

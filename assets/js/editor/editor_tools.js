@@ -1,5 +1,5 @@
 // @ts-check
-// What helps in the request's editor: JSON laid out, a word where it is empty, whether what stands there is at fault.
+// What helps in the request's editor: JSON laid out, a word where it is empty, whether what is there is at fault.
 import { builders } from "../lib/builders.js";
 import { button, make, under } from "../lib/dom.js";
 import { REQUEST, markWrong } from "./editor_marks.js";

@@ -11,7 +11,7 @@ function classOfKeys() {
   return "";
 }
 
-// The editor colours a text a moment after it stands there.
+// The editor colours a text a moment after it is there.
 const watcher = new MutationObserver(colour);
 
 function colour() {

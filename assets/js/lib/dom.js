@@ -18,7 +18,7 @@ export function make(tag, className, text) {
 }
 
 /**
- * A sentence of ours: what stands in backticks is set as code; everything goes in as text.
+ * A sentence of ours: what is in backticks is set as code; everything goes in as text.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {string} className
@@ -86,7 +86,7 @@ export function region(label, className, ...children) {
 }
 
 /**
- * What stands where nothing is yet: a sentence, and on the page the button that changes that. A report has no such button.
+ * What is where nothing is yet: a sentence, and on the page the button that changes that. A report has no such button.
  * @param {string} sentence
  */
 export function beforeRun(sentence) {

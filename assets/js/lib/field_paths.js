@@ -119,7 +119,7 @@ class Reader {
     this.at = Math.min(text.length, this.at + end.length);
   }
 
-  // Beyond the last field that is kept nobody asks for a path.
+  // Beyond the last field that is kept no one asks for a path.
   /**
    * @param {Step} before
    * @param {string | number} part
@@ -165,7 +165,7 @@ class Reader {
       const key = keyOf(this.text.slice(start, this.at));
       this.skip();
       const before = this.fields.length;
-      // What Python's client takes apart as `extra_body` stands at the top of the body.
+      // What Python's client takes apart as `extra_body` is at the top of the body.
       this.value(open === "(" && key === "extra_body" ? step : this.step(step, key), depth + 1);
       if (this.fields[before]) this.fields[before].keyStart = start;
     }

@@ -33,12 +33,12 @@ export const host = {
   /** @type {(() => void) | null} */
   runChanged: null, // (): something was added to the run that is shown
   /** @type {((id: number, text: string | null, isFree: () => boolean) => unknown) | null} */
-  reopenKept: null, // (id, text, isFree): shows a run of the history again; isFree: nobody has done anything meanwhile
+  reopenKept: null, // (id, text, isFree): shows a run of the history again; isFree: no one has done anything meanwhile
   /** @type {((ids: number[]) => unknown) | null} */
   compareKept: null, // (ids): puts two runs of the history side by side
   /** @type {((packed: string) => void) | null} */
   openPacked: null, // (packed): opens a run as the page's server reads it
-  panelChosen: false, // somebody opened a panel by hand: the end of a run opens none
+  panelChosen: false, // someone opened a panel by hand: the end of a run opens none
   /** @type {SharePage | null} */
   sharePage: null, // what the page takes from links
 };

@@ -24,7 +24,7 @@ async function decodePayload(text) {
   return { header, columns: buffer.slice(4 + length) };
 }
 
-// Characters that would hide, or reorder what stands around them: always drawn by name.
+// Characters that would hide, or reorder what is around them: always drawn by name.
 const HIDDEN = new Map([
   [0x00ad, "SHY"], [0x034f, "CGJ"], [0x061c, "ALM"], [0x115f, "HCF"], [0x1160, "HJF"], [0x17b4, "KIV"], [0x17b5, "KIV"],
   [0x180e, "MVS"], [0x200b, "ZWSP"], [0x200c, "ZWNJ"], [0x200d, "ZWJ"], [0x200e, "LRM"], [0x200f, "RLM"],

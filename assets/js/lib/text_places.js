@@ -19,7 +19,7 @@ function unitsOf(text, count) {
 }
 
 /**
- * What stands at a line and column, both from 1: a word, a string, one sign; at the end of a line what stands before it.
+ * What is at a line and column, both from 1: a word, a string, one sign; at the end of a line what is before it.
  * Without a column the line, but for the blanks around it.
  * @param {string} text
  * @param {number} line

@@ -57,7 +57,7 @@ function tabsIn(panel) {
   return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#pd-panel-" + panel + " [role=tab][id^=" + OF_TAB + "]")]);
 }
 
-// The name of a tool ends the id of its tab: its panel's own name stands before it.
+// The name of a tool ends the id of its tab: its panel's own name is before it.
 /** @param {HTMLElement} tab */
 const toolOf = (tab) => tab.id.slice(tab.id.lastIndexOf(OF_TAB) + OF_TAB.length).replace(/^pd-[a-z]+-(of-)?/, "");
 

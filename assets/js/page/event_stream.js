@@ -29,7 +29,7 @@ export async function sendEvent(send) {
   }
 }
 
-/** @param {string} event An event that is cancelled: nobody waits for it. */
+/** @param {string} event An event that is cancelled: no one waits for it. */
 export const forgetEvent = (event) => void waiting.delete(event);
 
 /** @param {string} event */

@@ -168,7 +168,7 @@ function asked(run, isEdited) {
   return { packed: run.packed, ended, is_edited: isEdited };
 }
 
-// Brings the last run back after a reload; the text that was run goes where nobody has typed meanwhile. Where it was
+// Brings the last run back after a reload; the text that was run goes where no one has typed meanwhile. Where it was
 // edited since, the edited one stays, and the result is marked as one of the text before.
 /**
  * @param {number} id

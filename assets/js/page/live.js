@@ -17,7 +17,7 @@ const PAUSE_MS = 350;
 const MAX_LIVE = 300_000; // characters of a text whose prompt is rendered while it is typed
 let timer = 0;
 let state = "idle"; // of the verdict strip
-let isFromLink = false; // the request came with a link, and nobody has run it
+let isFromLink = false; // the request came with a link, and no one has run it
 let wantsRun = false; // the person asked for the prompt of the run
 
 const root = document.documentElement;
@@ -53,16 +53,16 @@ onVerdict((verdict) => {
   showLive();
 });
 
-// Asks for the live prompt a moment after the last change; nobody sees it while a run's own is shown.
+// Asks for the live prompt a moment after the last change; no one sees it while a run's own is shown.
 export const renderLive = () => {
   clearTimeout(timer);
-  if (!root.hasAttribute("data-live") || root.dataset.panel !== "render") return; // nobody would see it
+  if (!root.hasAttribute("data-live") || root.dataset.panel !== "render") return; // no one would see it
   const size = editorView()?.state.doc.length || 0;
   if (size > MAX_LIVE) return announce(size);
   timer = setTimeout(() => press("pd-live-refresh"), PAUSE_MS);
 };
 
-// A prompt of hundreds of thousands of tokens takes its time: it is rendered when somebody asks for it.
+// A prompt of hundreds of thousands of tokens takes its time: it is rendered when someone asks for it.
 /** @param {number} size */
 function announce(size) {
   document.querySelectorAll(".pd-live-status").forEach((box) => {

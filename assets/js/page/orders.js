@@ -1,5 +1,5 @@
 // @ts-check
-// Orders of the views: a button inside a view asks for something by a button of gradio's that nobody sees, and the answer
+// Orders of the views: a button inside a view asks for something by a button of gradio's that no one sees, and the answer
 // comes in one channel: a text for the editor, for the clipboard, a file, how a fix went, or why it could not be done.
 import { builders } from "../lib/builders.js";
 import { tellOffered } from "../views/offered_fix.js";

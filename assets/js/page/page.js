@@ -81,7 +81,7 @@ function notice(item) {
   if (place) row.append(button(place, "pd-jump", () => jumpToRequest(item), "Show it in the request"));
   const { server, wants_key: wantsKey } = item;
   if (server) row.append(button("Use as target", "pd-jump", () => takeServer(server), "Fill in address and model under Target; nothing is sent"));
-  if (wantsKey) row.append(button("Enter its key", "pd-jump", openKey, "It is the target: its key goes to it alone, and is not kept"));
+  if (wantsKey) row.append(button("Enter its key", "pd-jump", openKey, "It is now the target: its key goes only to this server, and is not kept"));
   row.append(prose("span", "", (item.line && item.field ? item.field + ": " : "") + item.message));
   return row;
 }
@@ -202,7 +202,7 @@ function nameEditor() {
   document.documentElement.dataset.ready = "true";
 }
 
-// Target stands over the panels: it closes where somebody goes on to them, runs, or presses Escape in it.
+// Target is over the panels: it closes where someone goes on to them, runs, or presses Escape in it.
 /** @param {Event} event */
 function closeTarget(event) {
   const head = /** @type {HTMLElement | null} */ (document.querySelector("#pd-target .label-wrap.open"));

@@ -39,7 +39,7 @@ function addToggle() {
   bar.prepend(toggle);
 }
 
-// What a press brings about stands in its place at once: what came later would move the page under the reader's eyes.
+// What a press brings about is in its place at once: what came later would move the page under the reader's eyes.
 document.addEventListener("click", ({ target }) => {
   if (!(target instanceof Element) || !target.closest("#pd-run") || !NARROW.matches) return;
   root.toggleAttribute("data-has-result", true);

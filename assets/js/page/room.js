@@ -1,5 +1,5 @@
 // @ts-check
-// Room on the page: it shows itself once everything stands in its place, with headings, handles, and the panes as they were left.
+// Room on the page: it shows itself once everything is in its place, with headings, handles, and the panes as they were left.
 import { make } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { keepRoom, readRoom } from "./kept_room.js";

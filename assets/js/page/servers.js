@@ -14,7 +14,7 @@ import { onForget } from "../lib/host.js";
 
 const SERVERS = "pd-servers";
 const SAVED = "saved:";
-const MOST = 20;
+const MAX_SERVERS = 20;
 const MAX_NAME = 60;
 const FIELDS = [5, 6]; // five before a model's template had a name
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
@@ -29,7 +29,7 @@ let isSaving = false; // the fields are to be saved as they are
 export const savedServers = () => {
   try {
     const kept = JSON.parse(globalThis.localStorage.getItem(SERVERS) || "null");
-    return Array.isArray(kept) ? kept.filter(isServer).slice(0, MOST) : [];
+    return Array.isArray(kept) ? kept.filter(isServer).slice(0, MAX_SERVERS) : [];
   } catch {
     return [];
   }
@@ -45,7 +45,7 @@ function isServer(one) {
 /** @param {SavedServer[]} servers */
 function write(servers) {
   try {
-    globalThis.localStorage.setItem(SERVERS, JSON.stringify(servers.slice(0, MOST)));
+    globalThis.localStorage.setItem(SERVERS, JSON.stringify(servers.slice(0, MAX_SERVERS)));
   } catch {
     // a browser that keeps nothing
   }
@@ -100,7 +100,7 @@ export const applyServer = (own, ...fields) => {
 /** @type {(server: SavedServer, at: number) => [title: string, value: string]} */
 const menuEntry = ({ name, fields: [url] }, at) => ["on " + (name || url.replace(/^https?:\/\/|\/(v1\/?)?$/g, "")), SAVED + at];
 
-// What was chosen in Run's menu, as the server knows it: a saved server goes under Target, and Run asks what stands there.
+// What was chosen in Run's menu, as the server knows it: a saved server goes under Target, and Run asks what is there.
 /**
  * @param {Value} chosen
  * @param {Value} endpoint

@@ -6,7 +6,7 @@ import { keepRoom, readRoom } from "./kept_room.js";
 const STEP = 2; // per cent
 
 /**
- * A handle stands behind the first of two panes and sets that pane's share of the box around them, in per cent.
+ * A handle is behind the first of two panes and sets that pane's share of the box around them, in per cent.
  * @typedef {{name: string, first: string, label: string, least: number, most: number}} Split
  */
 

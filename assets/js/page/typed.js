@@ -1,5 +1,5 @@
 // @ts-check
-// What follows a key in the request: at once, or where the text is long, once somebody pauses. To hand a long text over
+// What follows a key in the request: at once, or where the text is long, once someone pauses. To hand a long text over
 // takes the browser longer than a key may.
 import { press } from "../lib/dom.js";
 import { editorView } from "../editor/editor_link.js";

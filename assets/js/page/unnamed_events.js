@@ -1,6 +1,6 @@
 // @ts-check
 // An event that is cancelled before the server has named it. Gradio's script has no name to cancel by, and would show the
-// answer once it comes, over what somebody has typed since: it is cancelled as soon as it has one, and nobody gets it.
+// answer once it comes, over what someone has typed since: it is cancelled as soon as it has one, and no one gets it.
 import { followStream, forgetEvent, sendEvent } from "./event_stream.js";
 
 /** @typedef {{ isGivenUp: boolean }} OnTheWay */

@@ -106,7 +106,7 @@ function bench(root, name, hint, draw) {
   };
 }
 
-// What stands in the request's editor.
+// What is in the request's editor.
 function requestText() {
   const view = editorView();
   return view ? view.state.doc.toString() : "";

@@ -48,7 +48,7 @@ export function offerRuns(runs) {
 }
 
 /**
- * Chooses runs that the history is about to offer, before anybody can choose others among them.
+ * Chooses runs that the history is about to offer, before anyone can choose others among them.
  * @param {[number, number]} pair ids of A and B
  */
 export function expectRuns(pair) {
@@ -233,7 +233,7 @@ function facts(rows) {
   const equal = rows.filter((row) => !row[3] && !unknown.includes(row));
   const box = section("Server and run", differing.length ? "differs" : "same", differing.length ? plural(differing.length, "fact") + " differ" + (differing.length === 1 ? "s" : "") + "." : "None is known to differ.");
   if (differing.length) box.append(factTable(differing));
-  const folded = [/** @type {const} */ ([equal, " the same in both"]), /** @type {const} */ ([unknown, " known of one run only"])];
+  const folded = [/** @type {const} */ ([equal, " the same in both"]), /** @type {const} */ ([unknown, " known for one run only"])];
   folded.filter(([some]) => some.length).forEach(([some, words]) => {
     const more = make("details", "pd-more");
     more.append(make("summary", "", plural(some.length, "fact") + words), factTable(some));

@@ -269,7 +269,7 @@ builders.shrunk = (root, name) =>
   });
 
 builders.upstream = (root, name) =>
-  withText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and the result is shown. Or a diff of the source, offered only where it is proved: the test fails without and passes with it, and other outputs are read as well as before.", (header, text) => {
+  withText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and the result is shown. Alternatively, a diff of the source, offered only if it is proven: the test fails without and passes with it, and other outputs are read as well as before.", (header, text) => {
     if (!text) return [];
     const row = make("p", "pd-offered-actions");
     row.append(copying("Copy", text), button("Save " + header.name, "pd-small", () => saveFile(new TextEncoder().encode(text), "text/plain", header.name)));

@@ -51,7 +51,7 @@ builders.loop = (root, name) => {
   };
 };
 
-// Why it did not go on stands beside the fields, where the eye is, and the field that lacks an answer has the focus.
+// Why it did not go on is beside the fields, where the eye is, and the field that lacks an answer has the focus.
 /** @param {{ state: string, sentence: string }} header */
 function tellRefused({ state, sentence }) {
   if (!fields) return;
@@ -61,7 +61,7 @@ function tellRefused({ state, sentence }) {
   fields.answers.forEach((field) => field.toggleAttribute("aria-invalid", false));
   missing?.setAttribute("aria-invalid", "true");
   const { user } = fields;
-  if (isRefused) queueMicrotask(() => (missing || user).focus()); // once the form stands in its place again
+  if (isRefused) queueMicrotask(() => (missing || user).focus()); // once the form is in its place again
 }
 
 // --- the turns ---------------------------------------------------------------------------

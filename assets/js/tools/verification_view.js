@@ -41,7 +41,7 @@ builders.verification = (root, name) =>
 
 // What passes by, while it passes: where to point clients, then the same as of a verification.
 builders.live_watch = (root, name) =>
-  bench(root, name, "Watch the target starts a proxy on this machine before the server under Target. What passes is not changed, except that token ids, where they are asked for, are taken out of what clients get. Point your client at it: you see how many calls are lost, for which cause and tool, with intervals, and every exchange at fault opens as a run. It ends with this page.", (/** @type {Told & { address: string, upstream: string, last: string }} */ told) => [
+  bench(root, name, "Watch the target starts a proxy on this machine before the server under Target. Traffic passes through unchanged, except that requested token ids are removed from what clients receive. Point your client at it: you see how many calls are lost, for which cause and tool, with intervals, and every faulty exchange opens as a run. It stops when this page is closed.", (/** @type {Told & { address: string, upstream: string, last: string }} */ told) => [
     told.address && whereTo(told),
     told.last && prose("p", "pd-live-last", told.last),
     ...(told.sides ? [tiles(told.sides), plots(told.sides), ...told.sides.map((side, i) => clusters(side, i, false))] : []),

@@ -41,7 +41,7 @@ function walkJson(box, name, label, extra) {
   walk(box, name, "[data-path]", factsOf, "[data-path]:not(.pd-json-mark)");
 }
 
-// Lights every value that stands at one of the paths or below it.
+// Lights every value that is at one of the paths or below it.
 /**
  * @param {HTMLElement} box
  * @param {...MaybePath} paths

@@ -164,7 +164,7 @@ function pin(source, facts) {
   document.documentElement.classList.add("pd-pinned");
 }
 
-// What is pinned can be sent to somebody.
+// What is pinned can be sent to someone.
 /** @param {string} place */
 function offerLink(place) {
   const line = document.getElementById("pd-inspector");

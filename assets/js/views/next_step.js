@@ -88,7 +88,7 @@ export function trialLine(state, short, whole) {
   return line;
 }
 
-// How it goes stands in place of the cause; the badge stays the run's own.
+// How it goes is in place of the cause; the badge stays the run's own.
 onOffered((news) => {
   if (!watched || news.code !== watched.code || !watched.root.isConnected || news.state === "untried") return;
   const { root, code } = watched;

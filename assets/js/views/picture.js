@@ -15,12 +15,12 @@ const WIDTH = 1200;
 const SCALE = 2;
 const MARGIN = 28;
 const ROW_PX = 20;
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 const ROWS_BEFORE = 8;
-const MOST_FINDINGS = 6;
+const MAX_FINDINGS = 6;
 /** @type {Record<string, string>} */
 const TONES = { error: "error", warning: "warning", success: "ok" };
-const MOST_CHANGES = 8;
+const MAX_CHANGES = 8;
 const MARKERS = /(<[^<>\s]{1,60}>)/; // control tokens, as raw outputs spell them
 const ALARMS = new Set(["lost", "altered"]);
 /** @type {Record<string, string>} */
@@ -74,10 +74,10 @@ function layOut(runs, columns) {
  * @returns {Part}
  */
 function windowOf(rows, isTelling) {
-  if (rows.length <= MOST_ROWS) return { rows, above: 0, below: 0 };
+  if (rows.length <= MAX_ROWS) return { rows, above: 0, below: 0 };
   const telling = Math.max(0, rows.findIndex((row) => row.some(isTelling)));
-  const first = Math.max(0, Math.min(telling - ROWS_BEFORE, rows.length - MOST_ROWS));
-  return { rows: rows.slice(first, first + MOST_ROWS), above: first, below: rows.length - first - MOST_ROWS };
+  const first = Math.max(0, Math.min(telling - ROWS_BEFORE, rows.length - MAX_ROWS));
+  return { rows: rows.slice(first, first + MAX_ROWS), above: first, below: rows.length - first - MAX_ROWS };
 }
 
 class Picture {
@@ -322,7 +322,7 @@ class Picture {
     this.font(13, "sans", 700);
     this.text(findings.length ? "Findings" : "No problems found.", MARGIN, this.y + 13, "text");
     this.y += 24;
-    findings.slice(0, MOST_FINDINGS).forEach((one) => {
+    findings.slice(0, MAX_FINDINGS).forEach((one) => {
       const ink = one.severity === "note" ? "muted" : one.severity;
       this.font(12, "sans", 700);
       this.text(one.mark + " " + one.severity, MARGIN, this.y + 13, ink);
@@ -335,7 +335,7 @@ class Picture {
       advised = one.fix;
       this.y += 6;
     });
-    const more = findings.length - MOST_FINDINGS;
+    const more = findings.length - MAX_FINDINGS;
     if (more > 0) this.paragraph("and " + plural(more, "more finding"), { ink: "muted" });
   }
 }
@@ -402,12 +402,12 @@ const drawPair = (sides, changes) =>
  */
 function changesOn(picture, changes) {
   picture.paragraph(changes.length ? "What changed in the request" : "The request is the same", { size: 13, weight: 700 });
-  changes.slice(0, MOST_CHANGES).forEach(({ path, before, after }) => {
+  changes.slice(0, MAX_CHANGES).forEach(({ path, before, after }) => {
     picture.paragraph(path, { family: "mono", size: 12, ink: "muted", most: 1 });
     if (before) picture.paragraph("\u2212 " + visibleText(before, true), { family: "mono", size: 12, ink: "error", most: 2 });
     if (after) picture.paragraph("+ " + visibleText(after, true), { family: "mono", size: 12, ink: "ok", most: 2 });
   });
-  const more = changes.length - MOST_CHANGES;
+  const more = changes.length - MAX_CHANGES;
   if (more > 0) picture.paragraph("and " + plural(more, "more change"), { ink: "muted" });
   picture.y += 14;
 }

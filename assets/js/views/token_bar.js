@@ -9,7 +9,7 @@ import { rowOfChip } from "./token_layout.js";
 const RAIL_PX = 10;
 
 /**
- * A menu closes at Escape, and when somebody presses elsewhere.
+ * A menu closes at Escape, and when someone presses elsewhere.
  * @param {HTMLDetailsElement} menu
  */
 function closesAside(menu) {

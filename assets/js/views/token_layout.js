@@ -248,7 +248,7 @@ function chipAt(starts, position) {
 }
 
 // Chips that run-length columns give to a template line or to a request field: flat [first, stop, …], in order.
-// A field is given by all below it; where nothing is below, by what it stands in.
+// A field is given by all below it; where nothing is below, by what it is in.
 /**
  * @param {TokenData} data
  * @param {{ field?: string | null, template_line?: number | null }} facts

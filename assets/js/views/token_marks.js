@@ -128,7 +128,7 @@ class TokenMarks {
     this.draw();
   }
 
-  // The rail is drawn with the next frame: it asks for sizes, which nobody should wait for.
+  // The rail is drawn with the next frame: it asks for sizes, which no one should wait for.
   draw() {
     if (this.isAsked) return;
     this.isAsked = true;

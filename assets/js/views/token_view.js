@@ -128,7 +128,7 @@ class TokenView {
     this.prepare(this.data);
   }
 
-  // What search and links need is made while nobody waits: the first paint comes first.
+  // What search and links need is made while no one waits: the first paint comes first.
   /** @param {TokenData} data */
   prepare(data) {
     const idle = globalThis.requestIdleCallback || ((/** @type {() => void} */ work) => setTimeout(work, 50));
@@ -173,7 +173,7 @@ class TokenView {
     else this.window.paint(false);
   }
 
-  // Lays out again and keeps what stands at the top in place.
+  // Lays out again and keeps what is at the top in place.
   layAgain() {
     const top = this.rows ? this.rows.chip[Math.floor(this.scroller.scrollTop / ROW_PX)] || 0 : 0;
     this.measure();
@@ -431,7 +431,7 @@ class TokenView {
     const [first, last] = this.marks.chipsOf(evidence);
     this.marks.shown = [first, last];
     if (!this.rows) this.refresh();
-    if (!this.rows) return; // it has no size: nobody sees it
+    if (!this.rows) return; // it has no size: no one sees it
     this.window.scrollTo(rowOfChip(this.rows, first));
     this.go(first);
     this.marks.draw();

@@ -73,7 +73,7 @@ builders.verdict = (root) => {
   let shown = null;
 
   /**
-   * A run that goes on with what it was doing: only its clock and its bar move, and nobody hears them.
+   * A run that goes on with what it was doing: only its clock and its bar move, and no one hears them.
    * @param {VerdictPayload} verdict
    */
   function isTick({ state, run, sentence }) {

@@ -1,4 +1,4 @@
-"""1 · What somebody asked."""
+"""1 · What someone asked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Notice:
 
 @value(frozen=True, slots=True)
 class Request:
-    """A chat completion request as somebody wrote it.
+    """A chat completion request as someone wrote it.
 
     Attributes:
         body: The body, complete: nothing unknown is thrown away.

@@ -18,7 +18,7 @@ _REFUSED = frozenset({400, 422})
 
 
 async def request_completion(connection: HttpConnection, body: JSONObject, on_text: OnText | None = None) -> Completion:
-    """Send a raw completion; streamed if somebody wants to watch.
+    """Send a raw completion; streamed if someone wants to watch.
 
     Args:
         connection: Where to.

@@ -1,4 +1,4 @@
-"""The text of bytes that come in pieces, decoded as they come: all of a long answer at once holds up whoever waits."""
+"""The text of bytes that come in pieces, decoded as they come: a long answer decoded at once would hold up the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over the wire, written down for whoever listens: bodies, headers, and when each piece came.
+"""What goes over the wire, written down for anyone who listens: bodies, headers, and when each piece came.
 
 No one listens unless asked: `EXCHANGES` belongs to a context, and a task hands it to the tasks that it starts. Keys are
 masked where they are written down; the log is bounded, as it stays in memory.

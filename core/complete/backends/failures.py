@@ -131,7 +131,7 @@ class Call:
 
 def failure_of_location(call: Call, reason: str) -> BackendError:
     """Explain a redirect to something that is not an address; its text is not available."""
-    message = f"{call} answered with a redirect to what is no address ({call.scrub(reason)}), which is not followed"
+    message = f"{call} answered with a redirect to an invalid address ({call.scrub(reason)}), which is not followed"
     return BackendError(message, "Check the address of the server.", kind="broken-answer")
 
 
@@ -171,7 +171,7 @@ def failure_of_time(call: Call, total_s: float) -> BackendError:
     """Explain that the whole answer took too long."""
     if call.method == "GET":
         hint = "The server accepts connections but does not answer this request: check its log and the address."
-        return BackendError(f"{call}: no whole answer within {total_s:g} s.", hint, kind="timeout")
+        return BackendError(f"{call}: no complete answer within {total_s:g} s.", hint, kind="timeout")
     message = f"{call}: the answer was not complete within {total_s:g} s"
     hint = "Set a smaller `max_tokens`, or check the server's log."
     return BackendError(message, hint, kind="timeout", unread="cut")

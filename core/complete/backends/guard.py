@@ -2,7 +2,7 @@
 
     URL ──▶ is the server listed? ──▶ resolve its name ──▶ are all addresses public? ──▶ connect to these very addresses
 
-Judging a name is not enough, for whoever owns it can point it at this machine or its network, also between two
+Judging a name is not enough, for anyone who owns it can point it at this machine or its network, also between two
 look-ups. So the connection goes to the address that was judged, not to the name; the name stays in the `Host`
 header and in TLS, whose certificate is still checked against it. How an address is spelled (`2130706433`, `0x7f.1`,
 `[::ffff:127.0.0.1]`) makes no difference: it is judged after resolution.

@@ -22,6 +22,7 @@ from typing import Self, TypeVar
 import httpx
 
 from prompt_debugger.core.base.errors import BackendError, shorten
+from prompt_debugger.core.base.packed import GZIP
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import PUBLIC, Authorities, certificates_of
@@ -218,7 +219,7 @@ class HttpConnection:
 
     async def _whole(self, method: str, path: str, body: JSONObject | None, total_s: float | None) -> Answer:
         async with self.stream(method, path, body, total_s=total_s) as stream:
-            is_look = method == "GET" or total_s is not None  # whoever only looks has little time, too
+            is_look = method == "GET" or total_s is not None  # anyone who only looks has little time, too
             stream.most_bytes = MAX_LOOK_BYTES if is_look else MAX_ANSWER_BYTES
             text = Text()
             async for chunk in stream:
@@ -344,7 +345,6 @@ def _decode(data: bytes | bytearray) -> str:
 
 
 _PIECE_BYTES = 1 << 16
-_GZIP = 16 + zlib.MAX_WBITS
 
 
 async def unpacked(call: Call, response: httpx.Response) -> AsyncIterator[bytes]:
@@ -371,7 +371,7 @@ async def unpacked(call: Call, response: httpx.Response) -> AsyncIterator[bytes]
 
 
 async def _gunzipped(call: Call, raw: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    unpacker = zlib.decompressobj(_GZIP)
+    unpacker = zlib.decompressobj(GZIP)
     async for packed in raw:
         waiting, piece = packed, b""
         while (waiting or len(piece) == _PIECE_BYTES) and not unpacker.eof:  # a full piece may have more behind it

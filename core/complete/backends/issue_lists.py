@@ -13,7 +13,7 @@ from __future__ import annotations
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 
-_MOST = 200  # issues
+_MAX_ISSUES = 200  # issues
 _DEPTH = 6
 
 
@@ -26,7 +26,7 @@ def faults_of_issues(value: JSON, depth: int = _DEPTH) -> list[JSON]:
     if not isinstance(value, list) or not value or depth == 0:
         return []
     found: list[JSON] = []
-    for item in value[:_MOST]:
+    for item in value[:_MAX_ISSUES]:
         issue = as_object(item)
         words = issue.get("message", issue.get("msg"))
         if not isinstance(words, str) or not isinstance(issue.get("path", issue.get("loc")), list | str):
@@ -53,5 +53,5 @@ def _meant(issue: JSONObject, depth: int) -> list[JSON]:
     lists = issue.get("unionErrors", issue.get("errors"))
     if not isinstance(lists, list):
         return []
-    members = [faults_of_issues(as_object(one).get("issues", one), depth - 1) for one in lists[:_MOST]]
+    members = [faults_of_issues(as_object(one).get("issues", one), depth - 1) for one in lists[:_MAX_ISSUES]]
     return min((one for one in members if one), key=len, default=[])

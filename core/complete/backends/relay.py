@@ -1,7 +1,7 @@
-"""Passes somebody else's exchange on to a server as it came: their headers, their body, the answer's own bytes.
+"""Passes someone else's exchange on to a server as it came: their headers, their body, the answer's own bytes.
 
 Unlike `http.py`, which asks in our name, nothing is added, unpacked, retried or cut here: how long an answer may
-take and how long it may be is for whoever asked to say. What belongs to one connection alone (RFC 9110, 7.6.1) is
+take and how long it may be is for the caller to say. What belongs to one connection alone (RFC 9110, 7.6.1) is
 not passed on, and the answer is asked for unpacked, so that it comes piece by piece.
 """
 

@@ -46,7 +46,7 @@ class ParserTest:
 
     Attributes:
         write: Returns the source of a test, whose assertion shows what is wrong. The texts of a case are
-            anybody's and the test is run at once: they are written as literals, as `python_text` does.
+            anyone's and the test is run at once: they are written as literals, as `python_text` does.
         not_run: First lines of the source, which say that it was not run; they are left out once it was.
         suffix: Of its file.
         package: Python package with which it runs, and which names the version; "" if it is only written here.

@@ -44,7 +44,7 @@ class Marks:
         owners: Words for `owned_by` in `/v1/models`.
         server_header: How the header `server` of that answer begins; "" for nothing of its own.
         metrics: What only its `/metrics` contains; "" for nothing.
-        believed_with: Path that must answer for the above to be believed: a list of models may be anybody's. "" if it
+        believed_with: Path that must answer for the above to be believed: a list of models may be anyone's. "" if it
             is believed at once, `None` if never, so that paths which overrule are asked.
         paths: Paths of its own, asked with GET where nothing else is known.
         is_it: Told what they answered, `{}` for no answer, says whether it is this software.
@@ -160,7 +160,7 @@ class OwnParsers:
 
     Attributes:
         prefix: What their names begin with, up to the colon, as `--parser` takes them.
-        spellings: How their names are written, shown to whoever gave a wrong one.
+        spellings: How their names are written, shown to anyone who gave a wrong one.
         is_name: Says of a name with that prefix whether it is one.
         offered: Names that a server offers, as far as it says.
         run: Runs one on an output; what the server refuses is a `BackendError`, what it cannot read an `error` in the

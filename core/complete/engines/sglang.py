@@ -155,7 +155,7 @@ def _start(given: StartWith) -> StartCommand | None:
         is_tried=given.is_tried,
         note=f"The parsers of SGLang {given.release} were run, without its server around them."
         if given.is_tried
-        else "SGLang has its own parsers: that vLLM's parsers read an answer proves nothing about them.",
+        else "SGLang has its own parsers: an answer that vLLM's parsers read proves nothing about them.",
     )
 
 

@@ -30,14 +30,14 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw
 
 _BUFFER = 1024
-_LEAST = 2  # an opening bracket alone says nothing
+_MIN_CHARS = 2  # an opening bracket alone says nothing
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report every call whose arguments stop early."""
     for call in altered_arguments(trace):
         returned, written, span = as_text(call.returned.arguments) or "", call.written.arguments, call.written
-        if not (_LEAST <= len(returned) < len(written) and written.startswith(returned)):
+        if not (_MIN_CHARS <= len(returned) < len(written) and written.startswith(returned)):
             continue
         size = len(returned)
         limit = " This is a multiple of 1,024, so a parser buffer was probably full." if size % _BUFFER == 0 else ""

@@ -58,8 +58,8 @@ def find(trace: Trace) -> Iterator[Report]:
         yield Report(
             title=f"The call to `{call.name}` went out without arguments, and its tool answers that {what}.",
             detail=f"`{call.field}.function.arguments` is {str(call.arguments)[:40]!r}; messages[{at}].content is "
-            f"{quote(said, 160)!r}. Parsers give back `{{}}` where they read the name of a call and not what follows "
-            "it; a model that writes none is rare.",
+            f"{quote(said, 160)!r}. Parsers return `{{}}` if they read the name of a call but not what follows it; "
+            "models rarely write no arguments.",
             evidence=(
                 in_request(f"{call.field}.function.arguments", str(call.arguments)),
                 in_request(f"messages[{at}].content", said),

@@ -73,7 +73,7 @@ def _many(call: CallField, unit: str, count: int) -> Report:
         "the protocol only the first piece has it, so clients join all of them.",
         evidence=(in_message(f"{call.field}.function.name", call.name),),
         fix="Ask without streaming, or run a release of the server that sends the name once. Your client can "
-        "take the name from the first piece with an index, and pass over the others.",
+        "take the name from the first piece with an index, and ignore the others.",
     )
 
 

@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.fields import CallField, decode_json, history
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
-_MOST = 6
+_MAX_SHOWN = 6
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -46,7 +46,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The arguments of the earlier call to `{call.name}` are not a JSON object.",
         detail=f"{_shown(field, call.arguments)}{words}. Servers decode arguments of the "
         f"history before the template prints them.{more}",
-        evidence=tuple(_place(one) for one, _ in broken[:_MOST]),
+        evidence=tuple(_place(one) for one, _ in broken[:_MAX_SHOWN]),
         fix="Send `{}` as text for a call without arguments."
         if not str(call.arguments or "").strip()
         else "Send the arguments as the text of one JSON object, or leave the call and its result out of the history.",

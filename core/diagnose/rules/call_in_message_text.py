@@ -82,8 +82,8 @@ _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 # What calls are that no parser takes out, and what helps.
 _OF_NOTATION = {
     Notation.CLAUDES: (
-        "It is Anthropic's own notation in plain text. Claude writes it where the tools are in the prompt, or calls "
-        "of the history are written out as text, and not in the API's fields; no parser reads it there.",
+        "It is Anthropic's own notation in plain text. Claude writes it if the tools or earlier calls are in the "
+        "prompt as text instead of in the API's fields; no parser reads it there.",
         "Send the tools in `tools`, and calls and results of the history as `tool_use` and `tool_result` blocks, not "
         "as text in prompts. A proxy in between that writes them out has to read them back, too.",
     ),
@@ -91,8 +91,8 @@ _OF_NOTATION = {
         "It is not the notation of a model family: the model made this XML up, or learnt it from a prompt or from "
         "examples in the history. Only a client that taught it can read it.",
         "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): a "
-        "model that is offered no tools, or reads of them in a text, invents a notation. Send calls of the history "
-        "as `tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
+        "model that is offered no tools, or only reads about them in text, invents a notation. Send calls of the "
+        "history as `tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
     ),
     Notation.REACT: (
         "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server "
@@ -153,7 +153,7 @@ def _find(trace: Trace) -> Iterator[Report]:
     elif not returned and (ended := report_ended(trace)) is not None:
         yield ended
     elif not returned and not calls:
-        yield from _of_no_whole_call(trace, content)
+        yield from _report_no_whole_call(trace, content)
 
 
 def _client_call(trace: Trace, content: str) -> ClientCall | None:
@@ -166,7 +166,7 @@ def _client_call(trace: Trace, content: str) -> ClientCall | None:
     return None if is_wanted else found
 
 
-def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
+def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
     """Report what is less than a call with its markup: one that is broken, or without markup, or stripped."""
     if begun := list(written_calls(trace, content, (CallStatus.TRUNCATED,))):
         yield _report_begun(trace, begun[-1], content)
@@ -175,7 +175,7 @@ def _of_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
     elif (name := _open_bare_call(trace, content)) is not None:
         yield _report_open(trace, name, content)
     elif not content.strip():
-        yield from _in_reasoning(trace)
+        yield from _report_in_reasoning(trace)
     elif bare := bare_calls(trace, content):
         yield _report_bare(trace, bare, content)
     elif fenced := fenced_calls(trace, content):
@@ -321,13 +321,13 @@ def _fix_of_bare(trace: Trace, family: str, content: str) -> Sequence[Step]:
     is_list = content.lstrip().startswith("[{")
     models = [named for name in model_names(trace) if (named := family_of_model(name)) is not None]
     if models and models[0] not in (family, *FORMATS[family].facts.same_notation):
-        return [Step(_of_model(models[0])), *have_parsed(trace, models[0])]
+        return [Step(_describe_model(models[0])), *have_parsed(trace, models[0])]
     return (
         of_bare_list(trace, family) if is_list and foreign_parser(trace, family) is None else have_parsed(trace, family)
     )
 
 
-def _of_model(family: str) -> str:
+def _describe_model(family: str) -> str:
     """Return what to look at where a model, by its name, writes another notation than bare JSON."""
     markers = FORMATS[family].facts.call_markers or ()
     marked = f", with `{markers[0].strip()}` before each call" if markers else ""
@@ -348,14 +348,14 @@ def _report_fenced(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: st
         f"it.{guess}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
         fix="Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): "
-        "with tools in a system message alone, models answer like this. If they are there, the model does not keep to "
+        "with tools only in a system message, models answer like this. If they are there, the model does not keep to "
         "its notation: use one that is trained for tool calls, or constrain it (`tool_choice` as `required`).",
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE if guess and not _says_no_call(trace) else Severity.WARNING,
     )
 
 
-def _in_next_turn(trace: Trace, content: str) -> Report | None:
+def _report_in_next_turn(trace: Trace, content: str) -> Report | None:
     """Report calls in bare JSON that are all of a second turn of the assistant, after the end of the first."""
     turn = next_turn(content)
     if turn is None or turn.inside is None:
@@ -407,12 +407,12 @@ def _after(calls: tuple[ToolCallAttempt, ...], content: str) -> str:
 
 
 def _says_no_call(trace: Trace) -> bool:
-    """Return whether the answer has a field for calls, and it is empty; or whoever copied it expected a call."""
+    """Return whether the answer has a field for calls, and it is empty; or the person who copied it expected a call."""
     has_none = trace.chat is not None and "tool_calls" in trace.chat.message and not trace.chat.message["tool_calls"]
     return has_none or CALL_EXPECTED in trace.notes
 
 
-def _in_reasoning(trace: Trace) -> Iterator[Report]:
+def _report_in_reasoning(trace: Trace) -> Iterator[Report]:
     """Report a call in the reasoning of a message that contains nothing else."""
     reasoning = None if trace.chat is None else reasoning_of(trace.chat.message)
     if reasoning is None:
@@ -428,7 +428,7 @@ def _in_reasoning(trace: Trace) -> Iterator[Report]:
         )
 
 
-_OTHERS = (_in_next_turn, _encoded, report_arguments)
+_OTHERS = (_report_in_next_turn, _encoded, report_arguments)
 
 RULE: Rule = TraceRule(
     code="PD426",

@@ -49,7 +49,7 @@ from prompt_debugger.core.diagnose.unparsed_calls import WITH_MISTRAL_TOKENIZER,
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS, OFF_ID, TABLES
 
-_MOST = 8  # deviations that are reported one by one
+_MAX_REPORTS = 8  # deviations that are reported one by one
 
 
 class _Tried(NamedTuple):
@@ -71,7 +71,7 @@ def find(trace: Trace) -> Iterator[Report]:
     dropped = {index for index, _ in dropped_calls(trace)}
     if dropped and not dropped & {index for indices in by_deviation.values() for index in indices}:
         return  # what was lost departs from nothing
-    for deviation, indices in list(by_deviation.items())[:_MOST]:
+    for deviation, indices in list(by_deviation.items())[:_MAX_REPORTS]:
         yield _report(trace, deviation, indices)
 
 
@@ -128,7 +128,9 @@ def _tried(trace: Trace, indices: Sequence[int]) -> _Tried:
     reading: list[str] = []
     for name, outcome in trace.parse.parsers.items():
         plain = name.partition(":")[2].partition("+")[0] or name
-        if outcome.error is not None or (plain not in family and plain != own and len(trace.parse.parsers) > _MOST):
+        if outcome.error is not None or (
+            plain not in family and plain != own and len(trace.parse.parsers) > _MAX_REPORTS
+        ):
             continue
         given = calls_of_message({"tool_calls": list[JSON](outcome.tool_calls)})
         is_given = all(_gives(given, trace.parse.parsed.calls[index]) for index in indices)

@@ -73,11 +73,11 @@ def find(trace: Trace) -> Iterator[Report]:
     is_headless = raw.completeness_reason == NO_BEGINNING
     if is_headless or raw.completeness_reason == KEEPS_TOKENS:  # broken calls in it have their own rules
         if not is_headless or len(parse.parsed.calls) > 1:  # one may have been copied without its beginning
-            yield from _of_whole_calls(trace, parse)
+            yield from _report_whole_calls(trace, parse)
         return
     if raw.completeness_reason != MAY_BE_CONTENT:
         if is_made_for(trace.server, "llama4_pythonic"):
-            yield from _of_list_at_end(trace, parse)
+            yield from _report_list_at_end(trace, parse)
         return
     if not parse.parsed.calls:
         name = begun_bare_call(raw.text)
@@ -85,22 +85,22 @@ def find(trace: Trace) -> Iterator[Report]:
         if name is not None and fault is not None:
             place = raw.text[max(0, fault.at - _BEFORE) : fault.at + 1]
             problem = f"{fault.why}, at character {fault.at} (after {place!r})"
-            yield _of_broken(trace, name, Span(0, len(raw.text)), problem)
+            yield _report_broken(trace, name, Span(0, len(raw.text)), problem)
         else:
-            yield from _of_inner_markup(trace)
-            yield from _of_list_at_end(trace, parse)
+            yield from _read_inner_markup(trace)
+            yield from _report_list_at_end(trace, parse)
         return
     broken = [call for call in parse.parsed.calls if _is_broken(call)]
     if broken:
         first = broken[0]
         is_cut = first.status is CallStatus.TRUNCATED
         count = len(parse.parsed.calls)
-        yield _of_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut, count=count)
+        yield _report_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut, count=count)
         return
-    yield from _of_whole_calls(trace, parse)
+    yield from _report_whole_calls(trace, parse)
 
 
-def _of_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
+def _report_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
     calls = [call for call in parse.parsed.calls if not _is_broken(call) and call.place is Place.BODY]
     is_marked = any(True for _ in find_unquoted_markers(parse.raw)) or "```tool_code" in parse.raw
     if not calls or len(calls) < len(parse.parsed.calls) or not all(call.name for call in calls):
@@ -109,7 +109,7 @@ def _of_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
         yield _report(trace, calls, parse.parsed.format, is_marked=is_marked)
 
 
-def _of_list_at_end(trace: Trace, parse: Parse) -> Iterator[Report]:
+def _report_list_at_end(trace: Trace, parse: Parse) -> Iterator[Report]:
     if calls := calls_after_prose(parse.raw):
         yield report_after_prose("The text", calls, tuple(in_raw(trace, call.char_span) for call in calls))
 
@@ -133,7 +133,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         departs = "departs" if one else "depart"
         title = f"The text {holds} {what} that {departs} from the notation of `{family}`: {departing}."
     if family == "minimax_m2" and departing and "minimax" not in (trace.raw.text if trace.raw is not None else ""):
-        return _of_bare_invoke(trace, calls, f"The text {holds} {what} in")
+        return _read_bare_invoke(trace, calls, f"The text {holds} {what} in")
     readers = readers_of(family)
     read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""
     rest = "; in a raw output there is nothing wrong with it."
@@ -151,7 +151,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     )
 
 
-def _of_bare_invoke(trace: Trace, calls: list[ToolCallAttempt], begins: str) -> Report:
+def _read_bare_invoke(trace: Trace, calls: list[ToolCallAttempt], begins: str) -> Report:
     """Report calls in tags that two makers' models write, where the marker around them is missing."""
     return Report(
         title=f"{begins} tags that Claude and MiniMax write, without the marker around them.",
@@ -170,7 +170,7 @@ def _has_prose(trace: Trace) -> bool:
     return trace.parse is not None and bool((trace.parse.parsed.content or "").strip())
 
 
-def _of_inner_markup(trace: Trace) -> Iterator[Report]:
+def _read_inner_markup(trace: Trace) -> Iterator[Report]:
     """Report the inside of a call, key and value, before which the marker that begins a call is missing."""
     assert trace.raw is not None
     assert trace.parse is not None
@@ -195,7 +195,9 @@ def _of_inner_markup(trace: Trace) -> Iterator[Report]:
         return
 
 
-def _of_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: bool = False, count: int = 1) -> Report:
+def _report_broken(
+    trace: Trace, name: str, span: Span, problem: str, *, is_cut: bool = False, count: int = 1
+) -> Report:
     """Report a call that no parser can take out: the model did not write it to its end, or not as its notation is."""
     what = "that ends early" if is_cut else "that is malformed"
     holds = "is" if count == 1 else f"contains {count} calls, among them"
@@ -216,7 +218,7 @@ def _of_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: boo
 
 def _fix(trace: Trace, family: str) -> list[Step]:
     first, *others = have_parsed(trace, family)
-    text = f"Where it came as content: {lowered(first.text)}"
+    text = f"If it came as content: {lowered(first.text)}"
     return [Step(text, request=first.request, server=first.server), *others]
 
 

@@ -29,7 +29,7 @@ from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
-_MOST = 6
+_MAX_SHOWN = 6
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -48,10 +48,10 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"messages[{first}] and messages[{second}] both have the role `{role}`{more}.",
         detail=(
             "Templates that require user and assistant to alternate (Mistral, Gemma, Llama 2) refuse this; "
-            f"others accept it. In a row: {', '.join((f'{a} and {b} ({who})' for a, b, who in pairs[:_MOST]))}"
+            f"others accept it. In a row: {', '.join((f'{a} and {b} ({who})' for a, b, who in pairs[:_MAX_SHOWN]))}"
         )
-        + (", …." if len(pairs) > _MOST else "."),
-        evidence=tuple(in_request(f"messages[{b}].role", who) for _, b, who in pairs[:_MOST]),
+        + (", …." if len(pairs) > _MAX_SHOWN else "."),
+        evidence=tuple(in_request(f"messages[{b}].role", who) for _, b, who in pairs[:_MAX_SHOWN]),
         fix=f"Where the server refuses it, join messages[{first}] and messages[{second}] into one message.",
     )
 

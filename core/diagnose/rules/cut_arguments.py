@@ -69,7 +69,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_cut_copy(trace: Trace) -> bool:
-    """Return whether a pasted stream ends early: whoever copied it may have cut the arguments, not the server."""
+    """Return whether a pasted stream ends early: copying may have cut the arguments, not the server."""
     error = "" if trace.chat is None else trace.chat.error or ""
     is_cut = "which the end of the stream cut off" in error or error.startswith("the stream ended without a finish")
     return is_cut and not asked_server(trace)

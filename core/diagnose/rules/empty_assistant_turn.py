@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.diagnose.words import counted
 
 _CONTENTS = ("tool_calls", "function_call", "reasoning", "reasoning_content", "refusal", "audio", "thinking")
-_MOST = 6
+_MAX_SHOWN = 6
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -46,12 +46,14 @@ def find(trace: Trace) -> Iterator[Report]:
     ]
     if not empty:
         return
-    places = ", ".join(f"messages[{index}]" for index in empty[:_MOST]) + (", …" if len(empty) > _MOST else "")
+    places = ", ".join(f"messages[{index}]" for index in empty[:_MAX_SHOWN]) + (
+        ", …" if len(empty) > _MAX_SHOWN else ""
+    )
     yield Report(
         title=f"{counted(len(empty), 'assistant message')} of the history {'is' if len(empty) == 1 else 'are'} empty: "
         f"{places}.",
         detail="They contain no text, no reasoning and no tool call: the model sees turns in which it said nothing.",
-        evidence=tuple(in_request(f"messages[{index}]") for index in empty[:_MOST]),
+        evidence=tuple(in_request(f"messages[{index}]") for index in empty[:_MAX_SHOWN]),
         fix="Leave them out, or restore what the answer contained: its tool calls, or the text that was lost.",
     )
 

@@ -29,14 +29,14 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.formats import FORMATS
 
-_MOST = 6
+_MAX_SHOWN = 6
 _OF_ANY = (
     "Some templates treat an empty list as calls: they leave the text of the message out of the prompt, or fail on the "
     "first call."
 )
 _OF_HARMONY = (
     "The template of gpt-oss treats an empty list as calls and fails on the first one; releases of vLLM that build the "
-    "prompt of this model without the template leave the text of the message out of it."
+    "prompt of this model without the template omit the message's text."
 )
 
 
@@ -49,13 +49,15 @@ def find(trace: Trace) -> Iterator[Report]:
     ]
     if not empty:
         return
-    places = ", ".join(f"`messages[{index}].tool_calls`" for index in empty[:_MOST]) + (", …" * (len(empty) > _MOST))
+    places = ", ".join(f"`messages[{index}].tool_calls`" for index in empty[:_MAX_SHOWN]) + (
+        ", …" * (len(empty) > _MAX_SHOWN)
+    )
     model = (as_text(trace.request.body.get("model")) or "").lower()
     is_harmony = any(name in model for name in FORMATS["harmony"].facts.model_names)
     yield Report(
         title=f"{places} {'is an empty list' if len(empty) == 1 else 'are empty lists'}.",
         detail=_OF_HARMONY if is_harmony else _OF_ANY,
-        evidence=tuple(in_request(f"messages[{index}].tool_calls") for index in empty[:_MOST]),
+        evidence=tuple(in_request(f"messages[{index}].tool_calls") for index in empty[:_MAX_SHOWN]),
         fix="Leave `tool_calls` out of messages without calls before they are sent back.",
         severity=Severity.WARNING if is_harmony else None,
     )

@@ -30,7 +30,7 @@ from prompt_debugger.core.diagnose.fields import as_text, body_of, decode_json, 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
-_MOST = 4_000  # characters of a value
+_MAX_CHARS = 4_000  # characters of a value
 _FIX = (
     "Compare it with the tool's schema: paste the request, too. A parser that finds no plain `type` for a parameter (a "
     "union, `anyOf`, `$ref`) takes it for text; until that is fixed, decode the value once more."
@@ -58,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _inside(value: JSON) -> str | None:
-    if not isinstance(value, str) or len(value) > _MOST or "\n" in value or value[:1] not in ("{", "["):
+    if not isinstance(value, str) or len(value) > _MAX_CHARS or "\n" in value or value[:1] not in ("{", "["):
         return None
     inside = decode_json(value)
     if not inside or not isinstance(inside, dict | list):

@@ -60,9 +60,9 @@ def find(trace: Trace) -> Iterator[Report]:
     named = families_named(server.chat_template)
     model = next((family for name in (server.model, server.model_root) for family in families_named(name or "")), "")
     if named and not set(named) & set(read):
-        yield _of_template(server, _best(named, server.chat_template, written), places, written, model)
+        yield _report_template(server, _best(named, server.chat_template, written), places, written, model)
     elif written and not named and _is_models_own(server, read, written, model):
-        yield _of_notation(server, places, written)
+        yield _report_notation(server, places, written)
 
 
 def _written(trace: Trace) -> tuple[tuple[ToolCallAttempt, ...], str]:
@@ -88,7 +88,9 @@ def _is_models_own(server: Server, read: tuple[str, ...], written: str, model: s
     return not TABLES.tool_parsers.get(written) and not set(siblings_of(written)).isdisjoint(read)
 
 
-def _of_template(server: Server, named: str, places: tuple[FindingEvidence, ...], written: str, model: str) -> Report:
+def _report_template(
+    server: Server, named: str, places: tuple[FindingEvidence, ...], written: str, model: str
+) -> Report:
     of_model = f" The model `{server.model}` belongs to `{model}`, judging by its name." if model else ""
     parser = server.tool_parser
     if written == named:
@@ -111,7 +113,7 @@ def _of_template(server: Server, named: str, places: tuple[FindingEvidence, ...]
     )
 
 
-def _of_notation(server: Server, places: tuple[FindingEvidence, ...], written: str) -> Report:
+def _report_notation(server: Server, places: tuple[FindingEvidence, ...], written: str) -> Report:
     why = (
         f"which is made for `{server.model}`"
         if families_named(server.model or "")

@@ -3,7 +3,7 @@ r"""Text of the request became a control token in the prompt.
 What it finds:
     Control tokens of the prompt that request data produced, by the attribution of every
     character. Markers that end or open turns are errors: they move the boundaries of
-    messages. Markers of tools and reasoning are warnings; they are common when somebody
+    messages. Markers of tools and reasoning are warnings; they are common when someone
     asks about the format itself.
 
 Why it matters:

@@ -38,7 +38,7 @@ def find(trace: Trace) -> Iterator[Report]:
     """Report returned arguments that are several objects."""
     if not body_of(trace).get("tools"):  # with which a text may be meant to hold JSON
         for call in returned_calls(trace):
-            yield from _in_one_value(call)
+            yield from _report_in_one_value(call)
     for call, text, fault in broken_calls(trace, Break.JOINED):
         field = f"{call.field}.function.arguments"
         events = _events_of(trace, text, fault.parts)
@@ -65,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
         )
 
 
-def _in_one_value(call: CallField) -> Iterator[Report]:
+def _report_in_one_value(call: CallField) -> Iterator[Report]:
     """Report arguments that are one text of several objects: a client wrapped what it had joined."""
     arguments = decode_json(as_text(call.arguments) or "")
     values = [*arguments.items()] if isinstance(arguments, dict) else []

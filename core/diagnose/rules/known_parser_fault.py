@@ -45,9 +45,9 @@ def find(trace: Trace) -> Iterator[Report]:
     parser = f"parser `{server.tool_parser}`" if fault.parsers else "server"
     shown = f"--tool-call-parser {server.tool_parser}" if fault.parsers else f"{maker} {server.version}"
     yield Report(
-        title=f"This answer fits a known fault of {maker}'s {parser}: it {fault.does}.",
-        detail=f"{_releases(fault, maker)} {_of_this(server)} The answer shows it{of_call}; the raw output would prove "
-        "it.",
+        title=f"This answer matches a known fault of {maker}'s {parser}: it {fault.does}.",
+        detail=f"{_releases(fault, maker)} {_name_release(server)} The answer shows it{of_call}; "
+        "the raw output would prove it.",
         evidence=(FindingEvidence("server", quote=shown),),
         fix=_fix(fault, maker),
         certainty=Certainty.INFERRED,
@@ -58,17 +58,17 @@ def find(trace: Trace) -> Iterator[Report]:
 def _releases(fault: Fault, maker: str) -> str:
     if fault.mended:
         return f"{maker} {fault.seen} does this, and {fault.mended} does not."
-    return f"{maker} {fault.seen} does this; no release without it is known here."
+    return f"{maker} {fault.seen} does this; no release without this fault is known."
 
 
-def _of_this(server: Server) -> str:
+def _name_release(server: Server) -> str:
     return "The release that answered is not known." if server.version is None else f"{server.version} answered."
 
 
 def _fix(fault: Fault, maker: str) -> str:
     whole = "ask without streaming, as a whole answer is parsed at once"
     if fault.sign is Sign.AFTER_TEXT:
-        return "Have the prompt ask for the call alone, without words before it; the parser reads nothing else."
+        return "Have the prompt ask for nothing but the call, without words before it; the parser reads nothing else."
     if fault.sign is Sign.NOTHING:
         return f"Run a release after {maker} {fault.seen}; its log at the level DEBUG shows what the model wrote."
     if fault.mended:

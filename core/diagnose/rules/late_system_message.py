@@ -30,7 +30,7 @@ from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.diagnose.words import counted
 
 _SYSTEM = ("system", "developer")
-_MOST = 6
+_MAX_SHOWN = 6
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -43,14 +43,16 @@ def find(trace: Trace) -> Iterator[Report]:
     if not late:
         return
     come = "comes" if len(late) == 1 else "come"
-    places = ", ".join(f"messages[{index}]" for index, _ in late[:_MOST]) + (", …" if len(late) > _MOST else "")
+    places = ", ".join(f"messages[{index}]" for index, _ in late[:_MAX_SHOWN]) + (
+        ", …" if len(late) > _MAX_SHOWN else ""
+    )
     yield Report(
         title=f"{counted(len(late), 'system message')} {come} after the first message: {places}.",
         detail=(
             "Some templates (Qwen3.5 and later, Mistral) refuse a system message that is not the first, or "
             "leave it out; others print it where it was sent."
         ),
-        evidence=tuple(in_request(f"messages[{index}].role", role) for index, role in late[:_MOST]),
+        evidence=tuple(in_request(f"messages[{index}].role", role) for index, role in late[:_MAX_SHOWN]),
         fix="Where the server refuses it, or the text is missing from the prompt, put all of it into messages[0].",
     )
 

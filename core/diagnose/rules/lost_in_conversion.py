@@ -26,13 +26,13 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 
-_MOST = 20
+_MAX_REPORTS = 20
 _READ_BY_MODEL = ("messages", "input", "tools", "system", "instructions")
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report each loss; of what no model reads, as a note."""
-    for notice in trace.lost[:_MOST]:
+    for notice in trace.lost[:_MAX_REPORTS]:
         is_read = notice.field.startswith(_READ_BY_MODEL) and "cache_control" not in notice.message
         yield Report(
             title=f"`{notice.field}` was not sent to {trace.api.label} as it was written.",

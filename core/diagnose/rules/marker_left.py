@@ -131,7 +131,7 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
                 f"{counted(len(spans), 'piece')} of markup of the format `{trace.parse.parsed.format}` "
                 f"{'is' if len(spans) == 1 else 'are'} in {field}: {listed(texts, 8)}."
             ),
-            evidence=(*(in_raw(trace, span) for span in spans), *_in_content(trace, field, texts[0])),
+            evidence=(*(in_raw(trace, span) for span in spans), *_find_in_content(trace, field, texts[0])),
             fix=_fix(trace),
             certainty=certainty,
         )
@@ -168,7 +168,7 @@ def _is_marker(trace: Trace, text: str) -> bool:
     return any(True for _ in find_markers(text)) or any(marker in text for marker in special if marker)
 
 
-def _in_content(trace: Trace, field: str, text: str) -> tuple[FindingEvidence, ...]:
+def _find_in_content(trace: Trace, field: str, text: str) -> tuple[FindingEvidence, ...]:
     content = None if trace.chat is None or field != "content" else content_of(trace.chat.message)
     start = -1 if content is None else content.find(text)
     return (in_message("content", text, Span(start, start + len(text))),) if start >= 0 else ()
@@ -194,7 +194,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     if spans:
         marker = content[spans[0].start : spans[0].stop]
         if spans[0].start == 0 and (header := _OWN_HEADER.match(content)) is not None:
-            yield _of_own_header(content, header.end())
+            yield _report_own_header(content, header.end())
             return
         if (missing := _what_is_missing(trace, content, content[slice(*spans[-1])])) is not None:
             yield missing
@@ -228,7 +228,7 @@ def _what_is_missing(trace: Trace, content: str, marker: str) -> Report | None:
     )
 
 
-def _of_own_header(content: str, stop: int) -> Report:
+def _report_own_header(content: str, stop: int) -> Report:
     """Report content that begins with the header of the assistant's own turn: the prompt did not contain it."""
     header = content[:stop].strip()
     return Report(

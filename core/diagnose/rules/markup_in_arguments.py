@@ -48,12 +48,16 @@ def find(trace: Trace) -> Iterator[Report]:
     """Look at ids, then at arguments."""
     origins = written_as(trace)
     for index, call in enumerate(returned_calls(trace)):
-        yield from _in_id(trace, call)
+        yield from _report_in_id(trace, call)
         arguments = decode_json(as_text(call.arguments) or "")
         written = origins.get(index)
         if isinstance(arguments, dict) and (written is None or written.arguments_json != arguments):
             values = [text for text in texts_inside(arguments) if any(True for _ in find_markers(text))]
-            yield from _in_values(trace, call, values) if not (key := _tagged_key(arguments)) else _in_key(call, key)
+            yield from (
+                _read_in_values(trace, call, values)
+                if not (key := _tagged_key(arguments))
+                else _report_in_key(call, key)
+            )
     for call, text, fault in broken_calls(trace, Break.MARKUP):
         field = f"{call.field}.function.arguments"
         yield Report(
@@ -72,7 +76,7 @@ def _swallowed(trace: Trace, text: str, own: str | None) -> str:
     return f" It swallowed the call to {listed(names)}." if names else ""
 
 
-def _in_id(trace: Trace, call: CallField) -> Iterator[Report]:
+def _report_in_id(trace: Trace, call: CallField) -> Iterator[Report]:
     marker = next(find_markers(call.id or ""), None)
     if marker is not None and call.id is not None:
         field = f"{call.field}.id"
@@ -91,7 +95,7 @@ def _tagged_key(arguments: JSONObject) -> str:
     return next((key for key in arguments if _TAG.search(key)), "")
 
 
-def _in_key(call: CallField, key: str) -> Iterator[Report]:
+def _report_in_key(call: CallField, key: str) -> Iterator[Report]:
     """Report a key that continues into the markup after it."""
     field = f"{call.field}.function.arguments"
     yield Report(
@@ -102,7 +106,7 @@ def _in_key(call: CallField, key: str) -> Iterator[Report]:
     )
 
 
-def _in_values(trace: Trace, call: CallField, values: list[str]) -> Iterator[Report]:
+def _read_in_values(trace: Trace, call: CallField, values: list[str]) -> Iterator[Report]:
     """Report the first value that continues into the markup around it."""
     for value in values:
         markers = list(find_markers(value))

@@ -46,7 +46,7 @@ def find(trace: Trace) -> Iterator[Report]:
             detail="Servers expect the schema as an object. OpenAI, vLLM and Ollama refuse a text in its place; others "
             "answer without a schema.",
             evidence=(in_request("response_format.json_schema.schema"),),
-            fix="Send the object itself: leave out the `json.dumps` or `JSON.stringify` around the schema alone.",
+            fix="Send the object itself: leave out the `json.dumps` or `JSON.stringify` around the schema.",
         )
         return
     found = _place(body, chosen)
@@ -70,7 +70,7 @@ def _place(body: JSONObject, chosen: JSONObject) -> tuple[str, str] | None:
         if _is_schema(wrapper) and "name" not in as_object(wrapper):
             return "response_format.json_schema", (
                 "`json_schema` is the schema itself. OpenAI and vLLM expect `name` and `schema` in it, and refuse the "
-                "request; llama.cpp reads `schema` alone, which is absent."
+                "request; llama.cpp reads only `schema`, which is absent."
             )
         if wrapper is None and _is_schema(chosen.get("schema")):
             return "response_format.schema", (

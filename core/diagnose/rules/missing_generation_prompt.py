@@ -10,7 +10,7 @@ What it finds:
     straight after the user's turn need none.
 
 Why it matters:
-    The model continues as whoever spoke last: it ends at once, or speaks as the user, and
+    The model continues as the last speaker: it ends at once, or speaks as the user, and
     tool calls become rare. The fault is in the prompt, so the stage is `render`, even if a
     field of the request asked for it; the fix names that field.
 

@@ -1,4 +1,4 @@
-"""The request has no tools, and somebody expects tool calls.
+"""The request has no tools, and someone expects tool calls.
 
 What it finds:
     A whole body of a request, pasted without an answer, that has neither `tools` nor

@@ -7,7 +7,7 @@ What it finds:
     the prompt, otherwise a warning.
 
 Why it matters:
-    The model continues as whoever comes next: it writes a header, speaks as the
+    The model continues as the next speaker: it writes a header, speaks as the
     user, or ends at once; calls become rare.
 
 Bad:

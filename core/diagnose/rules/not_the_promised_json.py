@@ -84,7 +84,7 @@ def _dress(content: str) -> str:
         return " The JSON is in a code fence; a client can read what is inside it."
     start, stop = content.find("{"), content.rfind("}") + 1
     if 0 <= start < stop and isinstance(decode_json(content[start:stop]), dict):
-        return " There is text around a JSON object; a client can read the object alone."
+        return " There is text around a JSON object; a client can read just the object."
     return ""
 
 

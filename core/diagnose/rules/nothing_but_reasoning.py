@@ -58,7 +58,7 @@ _MORE = Step("Look at `finish_reason`: if it is `length`, the reasoning used up 
 def find(trace: Trace) -> Iterator[Report]:
     """Report a message whose only text is reasoning."""
     chat = trace.chat
-    if (renamed := _in_new_field(trace)) is not None:
+    if (renamed := _report_in_new_field(trace)) is not None:
         yield renamed
         return
     if chat is None or chat.error or trace.parse is not None or returned_calls(trace):
@@ -85,7 +85,7 @@ def find(trace: Trace) -> Iterator[Report]:
         else f"The whole answer is in `{reasoning.field}`, and content is empty.",
         detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters, {ended}."
         + (f" The request sets `{off.rpartition('.')[2]}` to false: the model did not think." if off else "")
-        + f"{shape}{ran} {_of_prompt(trace)}",
+        + f"{shape}{ran} {_describe_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
         fix=_OLLAMA
         if _is_ollama(chat)
@@ -102,7 +102,7 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
-def _in_new_field(trace: Trace) -> Report | None:
+def _report_in_new_field(trace: Trace) -> Report | None:
     """Report a part of a stream that is only reasoning under its newer name, which older clients do not read."""
     stream = trace.chat_stream
     if stream is None or asked_server(trace) or stream.finish_reason is not None or returned_calls(trace):
@@ -129,7 +129,7 @@ def _is_lone(trace: Trace, chat: ChatResult) -> bool:
     return chat.finish_reason is None and trace.chat_stream is None and not chat.body and "content" in chat.message
 
 
-def _of_prompt(trace: Trace) -> str:
+def _describe_prompt(trace: Trace) -> str:
     if prompt_of(trace) is None:
         return "Whether the prompt left a reasoning block open is unknown."
     opened = open_think_tail(trace)

@@ -36,7 +36,7 @@ def find(trace: Trace) -> Iterator[Report]:
     """Compare the flags of a command with the model that it serves."""
     server, named = trace.server, named_parser(trace)
     if server is not None and server.tool_parser and server.kind in ("vllm", "sglang") and is_glm4(server.model or ""):
-        yield from _of_glm4(trace, server)
+        yield from _report_glm4(trace, server)
         return
     is_alone = trace.refusal is None and trace.raw is None and trace.chat is None and trace.chat_stream is None
     if server is None or named is None or server.chat_template or not is_alone or asked_server(trace):
@@ -52,7 +52,7 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
-def _of_glm4(trace: Trace, server: Server) -> Iterator[Report]:
+def _report_glm4(trace: Trace, server: Server) -> Iterator[Report]:
     """Report any parser set for a model whose calls no parser reads."""
     is_alone = trace.refusal is None and trace.raw is None and trace.chat is None and trace.chat_stream is None
     if server.chat_template or not is_alone or asked_server(trace) or server.tool_parser not in _KNOWN:

@@ -62,7 +62,7 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(in_raw(trace, Span(at, at + len(closer))),),
         fix=(
             Step(
-                f"Where it came as content: {_SPLIT}; of llama.cpp `--jinja --reasoning-format auto`)"
+                f"If it came as content: {_SPLIT}; of llama.cpp `--jinja --reasoning-format auto`)"
                 + ("; one that begins inside a block, if the template opens it." if opened is None else ".")
             ),
             Step(f"In a client that cannot choose the server: drop everything up to `{closer}` before using the text."),

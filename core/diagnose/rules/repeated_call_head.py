@@ -42,23 +42,23 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     heads: dict[tuple[int, str], str] = {}
     begun: dict[int, int] = {}
-    told: set[str] = set()
+    reported: set[str] = set()
     for event, index, call_id, name, empty in _heads(trace.chat_stream.deltas):
         first = begun.setdefault(index, event)
         known = heads.get((index, "name"), "")
         found: list[tuple[str, Report]] = []
         if name in NULL_TEXTS and known:
-            found.append(("null", _of_null(known, name, event)))
+            found.append(("null", _report_null(known, name, event)))
         elif name and not known and event > first:
-            found.append(("late", _of_late_name(name, first, event)))
+            found.append(("late", _read_late_name(name, first, event)))
         elif name and known == name and heads.get((index, "id"), call_id) == (call_id or heads.get((index, "id"), "")):
-            found.append(("name", _of_repeated(name, "name", event)))
+            found.append(("name", _report_repeated(name, "name", event)))
         elif empty and known and not asked_server(trace):
-            found.append(("empty", _of_empty(known, empty, event)))
+            found.append(("empty", _read_empty(known, empty, event)))
         if call_id and heads.get((index, "id")) == call_id:
-            found.append(("id", _of_repeated(name or known, "id", event)))
-        yield from (report for what, report in found if what not in told)
-        told |= {what for what, _ in found}
+            found.append(("id", _report_repeated(name or known, "id", event)))
+        yield from (report for what, report in found if what not in reported)
+        reported |= {what for what, _ in found}
         if name and name not in NULL_TEXTS:
             heads[index, "name"] = name
         if call_id:
@@ -81,14 +81,14 @@ def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str, 
                 yield event, index, as_text(entry.get("id")) or "", name or "", empty
 
 
-def _of_repeated(name: str, what: str, event: int) -> Report:
+def _report_repeated(name: str, what: str, event: int) -> Report:
     is_name = what == "name"
     breaks = (
         "joins names as it joins arguments gets it twice" if is_name else "begins a call at each id sees many calls"
     )
     return Report(
         title=f"Later pieces of the streamed call to `{name}` repeat its {what}.",
-        detail=f"First at event {event}. The protocol sends id and name with the first piece alone: a client that "
+        detail=f"First at event {event}. The protocol sends id and name only with the first piece: a client that "
         f"{breaks}.",
         evidence=(in_message("tool_calls"),),
         fix=_FIX,
@@ -96,7 +96,7 @@ def _of_repeated(name: str, what: str, event: int) -> Report:
     )
 
 
-def _of_null(name: str, null: str, event: int) -> Report:
+def _report_null(name: str, null: str, event: int) -> Report:
     return Report(
         title=f"Later pieces of the streamed call to `{name}` give its name as the text `{null}`.",
         detail=f"First at event {event}. A name that is absent was turned into text: clients take it for another call, "
@@ -107,17 +107,17 @@ def _of_null(name: str, null: str, event: int) -> Report:
     )
 
 
-def _of_empty(name: str, written: str, event: int) -> Report:
+def _read_empty(name: str, written: str, event: int) -> Report:
     return Report(
         title=f"Later pieces of the streamed call to `{name}` have `name: {written}`.",
         detail=f"First at event {event}. The protocol leaves the field out after the first piece. Clients that take "
         "each piece's name lose the one that came first, and clients that check types refuse `null`.",
         evidence=(in_message("tool_calls"),),
-        fix="Take the name from the first piece alone, and pass over empty ones; or ask without streaming.",
+        fix="Take the name only from the first piece, and ignore empty ones; or ask without streaming.",
     )
 
 
-def _of_late_name(name: str, first: int, event: int) -> Report:
+def _read_late_name(name: str, first: int, event: int) -> Report:
     return Report(
         title=f"The first piece of the streamed call to `{name}` has no name.",
         detail=f"The call begins at event {first}, and its name comes with event {event}. Clients that read the name "

@@ -30,7 +30,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.diagnose.wire_events import wire_events
 
-_LEAST = 3  # an item may well have two parts
+_MIN_DELTAS = 3  # an item may well have two parts
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -44,7 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
         run = run + 1 if here == place and index == first + run else 1
         first = first if run > 1 else index
         place = here
-        if run >= _LEAST:
+        if run >= _MIN_DELTAS:
             yield _report(number, first, index)
             return
 

@@ -30,7 +30,7 @@ from prompt_debugger.core.diagnose.fields import as_text, calls_of_message, numb
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
-_MOST = 6
+_MAX_SHOWN = 6
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"The tool call `{call_id}` has no result, but the conversation continues.",
         detail=f"{field} is followed by another turn before a tool message with `tool_call_id` `{call_id}`.{more}",
-        evidence=tuple(in_request(f"{place}.id", one) for one, place in missing[:_MOST]),
+        evidence=tuple(in_request(f"{place}.id", one) for one, place in missing[:_MAX_SHOWN]),
         fix="Put a tool message with this id right after the call, with an error text if the tool did not run; or "
         "leave the call out.",
     )

@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request
 
 _KNOWN = ("system", "developer", "user", "assistant", "tool", "function")
-_MOST = 5
+_MAX_ROLES = 5
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -47,7 +47,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if role is None or role in _KNOWN or role in reported or _names(template, role):
             continue
         reported.add(role)
-        if len(reported) > _MOST:
+        if len(reported) > _MAX_ROLES:
             return
         yield _report(index, role)
 

@@ -71,7 +71,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"{_subject(understood)}: {quote(reason, TITLE_CHARS).removesuffix('...')}.",
         detail=f"{heading(trace.refusal, None)} {explanation(understood, found)}{where}{_shown(understood)}",
         evidence=(
-            *_at_place(trace, understood, place),
+            *_quote_place(trace, understood, place),
             *(in_request(spot.field, spot.quote) for spot in found),
             FindingEvidence("server", quote=quote(words_of(trace.refusal))),
         ),
@@ -104,7 +104,7 @@ def _subject(understood: Understood) -> str:
     if understood.stage is Stage.CONTRACT:
         known = understood.known
         is_call = known is None or known.error.is_about_call
-        return "The model's call was refused" if is_call else "The answer does not fit what the program expects"
+        return "The model's call was refused" if is_call else "The answer does not match what the program expects"
     if understood.stage is Stage.COMPLETE:
         return "The answer could not be used"
     quoted = understood.quoted
@@ -113,7 +113,7 @@ def _subject(understood: Understood) -> str:
 
 
 def _place(understood: Understood) -> JsonBreak | None:
-    """Return where a quoted text that was meant as JSON stops to be JSON."""
+    """Return where a quoted text that was meant as JSON stops being JSON."""
     quoted = understood.quoted
     if quoted is None or not quoted.is_whole:
         return None
@@ -157,7 +157,7 @@ def _shown(understood: Understood) -> str:
     return " The error leaves out the middle of the output." if quoted.is_elided else ""
 
 
-def _at_place(trace: Trace, understood: Understood, place: JsonBreak | None) -> Iterator[FindingEvidence]:
+def _quote_place(trace: Trace, understood: Understood, place: JsonBreak | None) -> Iterator[FindingEvidence]:
     quoted = understood.quoted
     if place is None or quoted is None:
         return

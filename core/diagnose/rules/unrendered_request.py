@@ -47,7 +47,7 @@ _SUBJECTS = {
     Cause.REQUEST: "The chat template refused the messages",
     Cause.SETTING: "The server cannot render this request with its template",
 }
-_FAILED = "The prompt could not be made"
+_FAILED = "The prompt could not be rendered"
 _FIX = (
     "Render the request here (`render REQUEST --chat-template FILE`): this reports the line of the "
     "template and what is there."

@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Violation, violations
 from prompt_debugger.core.diagnose.trace_queries import TracePart, body_calls, in_raw
 
-_MOST = 3
+_MAX_SHOWN = 3
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -48,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence = in_raw(trace, call.arguments_span or call.char_span)
         yield Report(
             title=f"The call to `{call.name}` that the model wrote {_what(broken[0])}.",
-            detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:_MOST])
+            detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:_MAX_SHOWN])
             + ". The model wrote it this way, so no parser can change that.",
             evidence=(evidence, FindingEvidence("request", field=f"{field}.parameters")),
             fix=(*strict_tools(trace), Step("Name required properties first, and describe them better.")),

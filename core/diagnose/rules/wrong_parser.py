@@ -75,7 +75,7 @@ class _Cause(NamedTuple):
 def find(trace: Trace) -> Iterator[Report]:
     """Report that the parser and the format do not belong together."""
     if trace.chat is None and trace.chat_stream is None:
-        yield from _of_flags(trace)
+        yield from _report_flags(trace)
         return
     certainty = comparison(trace)
     dropped = dropped_calls(trace)
@@ -111,7 +111,7 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
-def _of_flags(trace: Trace) -> Iterator[Report]:
+def _report_flags(trace: Trace) -> Iterator[Report]:
     """Report that the flags pasted with a raw output name a parser that is not made for its notation."""
     server = trace.server
     if trace.parse is None or server is None or server.base_url or server.tool_parser is None:

@@ -3,8 +3,8 @@
     {"choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "c1", …
     "tool_calls": [{"id": "0", "function": {"name": "f", "argum…
 
-Half a text would look like half an answer, and `tool_calls` without a call like a fault, although whoever copied the
-text cut it, and not a server.
+Half a text would look like half an answer, and `tool_calls` without a call like a fault, although copying cut the
+text, and not a server.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def _read_of(text: str) -> Evidence | None:
 
 
 def _evidence_of(found: Recovered) -> Evidence | None:
-    value = _in_shape(_unwrapped(found.value))
+    value = _reshape(_unwrapped(found.value))
     whole = Evidence(Form.FRAGMENT, "a fragment of JSON", notes=found.notes)
     if isinstance(value, list) and events_in_list(value) is not None:
         return with_answer(replace(whole, words="a fragment of a stream"), as_part(read_answer(value)))
@@ -80,12 +80,12 @@ def _unwrapped(value: JSON) -> JSON:
     return value if inner is None else inner
 
 
-def _in_shape(value: JSON) -> JSON:
+def _reshape(value: JSON) -> JSON:
     """Return a fragment as what it most likely is a part of; what is none of that stays as it is."""
     if isinstance(value, list):
         objects = [item for item in value if isinstance(item, dict) and not is_called_function(item)]
-        shaped = next((item for item in objects if is_answer(_in_shape(item))), None)
-        return value if shaped is None or events_in_list(value) is not None else _in_shape(shaped)
+        shaped = next((item for item in objects if is_answer(_reshape(item))), None)
+        return value if shaped is None or events_in_list(value) is not None else _reshape(shaped)
     parts = value.get("content") if isinstance(value, dict) else None
     if isinstance(value, dict) and isinstance(parts, list):
         value = {**value, "content": [part for part in parts if not _is_half_call(part)]}
@@ -93,7 +93,7 @@ def _in_shape(value: JSON) -> JSON:
         return value
     for name, item in value.items():
         if name.lower().endswith("messages") and isinstance(item, list) and item and is_answer(item[-1]):
-            return _in_shape(item[-1])
+            return _reshape(item[-1])
     known: JSONObject = {name: value[name] for name in _IN_MESSAGE if name in value}
     if isinstance(known.get("message"), dict):
         return {"choices": known}

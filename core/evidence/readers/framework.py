@@ -70,10 +70,10 @@ def _finds(paste: Paste) -> float:
     if "models_usage=" in text and _AUTOGEN.search(text) is not None:
         return 0.93 if _events(text) else 0.0
     has_sign = has_any(text, _SIGNS) and any(sign.search(text) for sign in (_SPRING, _JS_CLASS, _JS_RESULT))
-    return 0.93 if has_sign and _read_other(text) is not None else _of_lines(text)
+    return 0.93 if has_sign and _read_other(text) is not None else _read_lines(text)
 
 
-def _of_lines(text: str) -> float:
+def _read_lines(text: str) -> float:
     lines = [json_of(line) for line in json_lines(text)]
     return 0.93 if lines and all(map(_is_message, lines)) and any(map(is_of_framework, lines)) else 0.0
 
@@ -96,7 +96,7 @@ def _are_items(value: JSON) -> bool:
     return is_known and len(items) > 1 and any(kind in ("function_call", "function_call_output") for kind in kinds)
 
 
-def _of_items(value: JSON) -> Evidence:
+def _read_items(value: JSON) -> Evidence:
     request = read_request(body_text({"input": value}))
     return Evidence(Form.REQUEST, "the items of a conversation", request=request)
 
@@ -118,13 +118,13 @@ def _values_of(value: JSON) -> list[JSON]:
 def _read(paste: Paste) -> Evidence:
     value = _value_of(paste)
     if _are_items(value):
-        return _of_items(value)
+        return _read_items(value)
     if value is not None:
         tools = _bedrocks_tools(as_object(value))
         answer = None if _values_of(value) else _vercels(value)
-        return _of_answer(answer) if answer is not None else _conversation(_values_of(value), tools)
+        return _read_answer(answer) if answer is not None else _conversation(_values_of(value), tools)
     if _START.search(paste.text) is not None:
-        return _of_printed(list(printed_objects(paste.text, _START)))
+        return _read_printed(list(printed_objects(paste.text, _START)))
     if events := _events(paste.text):
         return of_messages(events)
     other = _read_other(paste.text)
@@ -133,14 +133,14 @@ def _read(paste: Paste) -> Evidence:
     return _conversation([json_of(line) for line in json_lines(paste.text)], [])
 
 
-def _of_printed(values: list[JSONObject]) -> Evidence:
+def _read_printed(values: list[JSONObject]) -> Evidence:
     whole = [value for value in values if CUT not in value]
     if not whole:
         raise RequestError("The first of the printed messages is cut.", "Paste everything that was printed.")
     last = whole[-1]
     if class_of(last) == "CreateResult":
         reason = REASONS.get(str(last.get("finish_reason")), None)
-        return _of_answer(ChatResult(autogens_answer(last.get("content")), reason))
+        return _read_answer(ChatResult(autogens_answer(last.get("content")), reason))
     if class_of(last) == "AgentOutput":
         whole = [as_object(last.get("response"))]
     evidence = _conversation(list(whole), [])
@@ -207,8 +207,8 @@ def _reason(value: JSONObject) -> str | None:
     return reason if done is None else "load" if done == "load" else None
 
 
-def _of_answer(chat: ChatResult) -> Evidence:
-    return Evidence(Form.ANSWER, "an answer as an agent framework holds it", chat=chat)
+def _read_answer(chat: ChatResult) -> Evidence:
+    return Evidence(Form.ANSWER, "an answer as an agent framework keeps it", chat=chat)
 
 
 def _vercels(value: JSON) -> ChatResult | None:
@@ -244,7 +244,7 @@ def _bedrocks_tools(value: JSONObject) -> list[JSON]:
 def _read_other(text: str) -> Evidence | None:
     """Return what JavaScript or Java printed; `None` of any other text."""
     if _SPRING.search(text) is not None:
-        return _of_answer(_springs(text))
+        return _read_answer(_springs(text))
     start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
     named = _JS_CLASS.search(text)
     begins = text[: start if named is None else min(start, named.start())].strip()
@@ -255,7 +255,7 @@ def _read_other(text: str) -> Evidence | None:
     value = None if found is None else found[0]
     answer = _vercels(value)
     if answer is not None:
-        return _of_answer(answer)
+        return _read_answer(answer)
     held = _values_of(value)
     return _conversation(held, []) if held else None
 

@@ -1,4 +1,4 @@
-"""Fields that somebody's script printed with labels, or that a report lists: one part of an answer a line.
+"""Fields that someone's script printed with labels, or that a report lists: one part of an answer a line.
 
     finish_reason: stop                      # content:           "apple<eos>"
     streamed tool call name: predict_x       tool call arguments = {"a": 1}

@@ -53,15 +53,13 @@ def _read(paste: Paste) -> Evidence:
         return _with_error(shown, paste)
     if not entries:
         raise RequestError("The recognized lines of the log are cut.", "Paste the complete lines.")
-    groups = _by_request([entry for entry in entries if entry.what not in _OF_SERVER])
+    groups = _group_by_request([entry for entry in entries if entry.what not in _OF_SERVER])
     engine = next((entry.engine for entry in entries if entry.engine), "")
     evidence = Evidence(Form.LOG, f"a log of {_title(engine)}" if engine else "a client's log")
     if groups:
         if paste.row > len(groups):
-            raise RequestError(
-                f"There is no number {paste.row}: there are {len(groups):,}.", "Choose a smaller number."
-            )
-        evidence = _of_group(evidence, groups[-paste.row])
+            raise RequestError(f"There is no entry {paste.row}: there are {len(groups):,}.", "Choose a lower number.")
+        evidence = _read_group(evidence, groups[-paste.row])
         if len(groups) > 1:
             words = f"{evidence.words}, request {paste.row} of {len(groups):,} from the end"
             evidence = replace(evidence, words=words, row=paste.row, rows=len(groups))
@@ -88,7 +86,7 @@ def _title(engine: str) -> str:
     return "LM Studio" if engine == "lm-studio" else title_of(engine)
 
 
-def _by_request(entries: Sequence[Entry]) -> list[list[Entry]]:
+def _group_by_request(entries: Sequence[Entry]) -> list[list[Entry]]:
     """Return entries by the request they belong to: by its id, else a request or prompt begins a new one."""
     groups: list[list[Entry]] = []
     by_key: dict[str, list[Entry]] = {}
@@ -110,7 +108,7 @@ def _begins(entry: Entry, group: list[Entry]) -> bool:
     return bool(held & {*_ENDS}) or entry.what in held
 
 
-def _of_group(evidence: Evidence, group: list[Entry]) -> Evidence:
+def _read_group(evidence: Evidence, group: list[Entry]) -> Evidence:
     """Return what one request's entries hold; of several of a kind the last one, which is the whole one."""
     values: dict[What, JSON] = {entry.what: entry.value for entry in group}
     evidence = _with_request(evidence, values.get(What.REQUEST))

@@ -1,8 +1,8 @@
-r"""Arguments of a call without the call: what somebody copied because it cannot be decoded.
+r"""Arguments of a call without the call: what someone copied because it cannot be decoded.
 
     "{\"city\": \"Oslo\"}"                       a JSON text of a JSON text
     {"a": 1}{"a": 2}                             several objects end to end
-    ', "arguments": {"a": 1}}'                   with what stands around them in a call
+    ', "arguments": {"a": 1}}'                   with what is around them in a call
     {"cmd": "ls\n</parameter": "x               with the markup of a call in them
     read_file("{\"path\": \"a.md\"}")            after the name, as agents print a call
     name='f', arguments='{"a": 1}'              with its name, as Python prints fields

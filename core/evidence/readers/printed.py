@@ -165,13 +165,13 @@ def _without_class(text: str) -> Printed | None:
     elif (at := _DICT.search(text[:5_000])) is not None:
         read = read_printed(text, at.end())
         if read is not None and isinstance(read.value, list) and read.value:
-            read = read._replace(value=_of_one(read.value))
+            read = read._replace(value=_read_one(read.value))
     else:
         return None
     return read if read is not None and answer_of(read.value) is not None else None
 
 
-def _of_one(values: list[JSON]) -> JSON:
+def _read_one(values: list[JSON]) -> JSON:
     """Return the only member of a list that is an answer; a history of messages is not one."""
     return values[0] if len(values) == 1 else None
 

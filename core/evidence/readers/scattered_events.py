@@ -57,7 +57,7 @@ def _read(paste: Paste) -> Evidence:
     text = _last_stream(paste.text)
     events = _events(text)
     if not events:
-        raise RequestError("The objects in the text are not events of one stream.", "Paste the stream alone.")
+        raise RequestError("The objects in the text are not events of one stream.", "Paste only the stream.")
     lines = "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
     note = f"{len(events)} objects in the text were read as the events of a stream."
     if text != paste.text:
@@ -66,7 +66,7 @@ def _read(paste: Paste) -> Evidence:
     if _has_gaps(text) and answer.chat is not None:
         chat = replace(answer.chat, deltas=head_deltas(answer.chat))
         answer = answer._replace(chat=chat, stream=chat)
-        note = f"{note} What stood between them is unknown."
+        note = f"{note} What was between them is unknown."
     return of_deltas_alone(with_answer(Evidence(Form.STREAM, "a streamed response", notes=(note,)), answer))
 
 

@@ -81,7 +81,7 @@ def _read(paste: Paste) -> Evidence:
     if not exchanges:
         raise RequestError("The session contains no answer from a model.", "Paste the lines around the answer.")
     if paste.row > len(exchanges):
-        raise RequestError(f"There is no number {paste.row}: there are {len(exchanges):,}.", "Choose a smaller number.")
+        raise RequestError(f"There is no entry {paste.row}: there are {len(exchanges):,}.", "Choose a lower number.")
     found = exchanges[-paste.row]
     words = f"a session of {name}, exchange {paste.row} of {len(exchanges):,} from the end"
     evidence = Evidence(Form.LINES, words, row=paste.row, rows=len(exchanges))
@@ -103,19 +103,19 @@ def _request(body: JSONObject) -> Request | None:
 def _exchanges(paste: Paste) -> tuple[str, list[_Exchange]]:
     if isinstance(paste.value, dict):
         if "conversations" in paste.value:
-            return "a ShareGPT export", _of_sharegpt(paste.value)
-        return "OpenCode", _of_opencode(paste.value)
+            return "a ShareGPT export", _read_sharegpt(paste.value)
+        return "OpenCode", _read_opencode(paste.value)
     values = [as_object(json_of(line)) for line in _lines(paste.text)]
     if any(value.get("type") == "response_item" for value in values):
-        return "Codex", _of_codex(
+        return "Codex", _read_codex(
             [as_object(one.get("payload")) for one in values if one.get("type") == "response_item"]
         )
     if any(value.get("type") in ("item.completed", "turn.failed") for value in values):
-        return "codex exec", _of_codex_exec(values)
-    return "Claude Code", _of_claude(values)
+        return "codex exec", _read_codex_exec(values)
+    return "Claude Code", _read_claude(values)
 
 
-def _of_claude(values: Sequence[JSONObject]) -> list[_Exchange]:
+def _read_claude(values: Sequence[JSONObject]) -> list[_Exchange]:
     """Return the assistant's messages; lines of one message id are blocks of one answer."""
     answers: list[JSONObject] = []
     last_id: JSON = None
@@ -135,7 +135,7 @@ def _of_claude(values: Sequence[JSONObject]) -> list[_Exchange]:
     return [_Exchange(None, {**answer, "type": "message", "role": "assistant"}) for answer in answers]
 
 
-def _of_codex(items: Sequence[JSONObject]) -> list[_Exchange]:
+def _read_codex(items: Sequence[JSONObject]) -> list[_Exchange]:
     exchanges: list[_Exchange] = []
     output: list[JSON] = []
     for item in items:
@@ -149,7 +149,7 @@ def _of_codex(items: Sequence[JSONObject]) -> list[_Exchange]:
     return [one for one in exchanges if _says_something(as_object(one.answer).get("output"))]
 
 
-def _of_codex_exec(events: Sequence[JSONObject]) -> list[_Exchange]:
+def _read_codex_exec(events: Sequence[JSONObject]) -> list[_Exchange]:
     """Return each turn's last words, its calls of MCP tools, and why it failed; of commands the call is not logged."""
     exchanges: list[_Exchange] = []
     items: list[JSONObject] = []
@@ -193,7 +193,7 @@ def _says_something(output: JSON) -> bool:
     return any(as_object(item).get("type") in ("function_call", "message") for item in items)
 
 
-def _of_opencode(value: JSONObject) -> list[_Exchange]:
+def _read_opencode(value: JSONObject) -> list[_Exchange]:
     messages = value.get("messages")
     exchanges: list[_Exchange] = []
     for message in messages if isinstance(messages, list) else []:
@@ -225,7 +225,7 @@ def _message_of_parts(parts: Sequence[JSONObject]) -> JSONObject:
     return {**message, "tool_calls": calls} if calls else message
 
 
-def _of_sharegpt(value: JSONObject) -> list[_Exchange]:
+def _read_sharegpt(value: JSONObject) -> list[_Exchange]:
     """Return what the model wrote in each turn: training data hold raw outputs, not what a server made of them."""
     turns = [as_object(turn) for turn in value["conversations"]] if isinstance(value["conversations"], list) else []
     tools = value.get("tools")

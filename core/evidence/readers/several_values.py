@@ -40,7 +40,7 @@ def _read(paste: Paste) -> Evidence:
     answers = [value for value in values if not is_request(value) and (is_answer(value) or is_error(value))]
     if not requests and not answers:
         raise RequestError("None of the JSON values is a request or a response.", "Paste only one of them.")
-    evidence = _of_request(requests, paste)
+    evidence = _read_request(requests, paste)
     if answers:
         form = Form.EXCHANGE if evidence.request is not None else Form.ANSWER
         evidence = with_answer(replace(evidence, form=form), read_answer(answers[0]))
@@ -53,7 +53,7 @@ def _are_turns(values: list[JSON]) -> bool:
     return len(roles) == len(values) > 1 and "tool" in roles and "assistant" in roles
 
 
-def _of_request(requests: list[JSONObject], paste: Paste) -> Evidence:
+def _read_request(requests: list[JSONObject], paste: Paste) -> Evidence:
     if not requests:
         return Evidence(Form.ANSWER, "a chat response")
     chosen = requests[min(paste.row, len(requests)) - 1]

@@ -52,7 +52,7 @@ def _values(paste: Paste) -> list[JSON]:
 def _read(paste: Paste) -> Evidence:
     spans = list(_calls(_values(paste)))
     if paste.row > len(spans):
-        raise RequestError(f"There is no number {paste.row}: there are {len(spans):,}.", "Choose a smaller number.")
+        raise RequestError(f"There is no entry {paste.row}: there are {len(spans):,}.", "Choose a lower number.")
     attributes, events = spans[paste.row - 1]
     messages, answer = _messages(attributes, events), _answer(attributes, events)
     words = "a span of a model's call" + (f", {paste.row} of {len(spans):,}" if len(spans) > 1 else "")
@@ -167,7 +167,7 @@ def _messages(attributes: JSONObject, events: Sequence[JSONObject]) -> list[JSON
         head: list[JSON] = (
             [{"role": "system", "content": _joined(system)}] if isinstance(system, list) and system else []
         )
-        return [*head, *(message for one in reported for message in _of_parts(as_object(one)))]
+        return [*head, *(message for one in reported for message in _read_parts(as_object(one)))]
     found = [
         {"role": role, **_content_of(event)}
         for event in events
@@ -185,7 +185,7 @@ def _answer(attributes: JSONObject, events: Sequence[JSONObject]) -> JSONObject 
     reason = reasons[0] if isinstance(reasons, list) and reasons else None
     if isinstance(reported, list) and reported:
         first = as_object(reported[0])
-        message = next(iter(_of_parts(first)), None)
+        message = next(iter(_read_parts(first)), None)
         return None if message is None else _choice(message, first.get("finish_reason", reason), attributes)
     for event in events:
         if str(event.get("name", event.get("event_name"))) == "gen_ai.choice":
@@ -207,7 +207,7 @@ def _choice(message: JSONObject, reason: JSON, attributes: JSONObject) -> JSONOb
     return {"choices": [{"index": 0, "message": message, "finish_reason": word}], "usage": usage}
 
 
-def _of_parts(message: JSONObject) -> list[JSONObject]:
+def _read_parts(message: JSONObject) -> list[JSONObject]:
     """Return what a message of parts is: one of chat completions, and one for each result of a tool."""
     parts = message.get("parts")
     if not isinstance(parts, list):

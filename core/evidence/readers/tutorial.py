@@ -102,10 +102,10 @@ def _read(paste: Paste) -> Evidence:
     parts = split_prompt(text)
     if parts is None:
         raise RequestError("The text is not a conversation with a model's turn.", "Read it as a raw output.")
-    return _of_parts(Evidence(Form.OUTPUT, "a prompt"), *parts)
+    return _read_parts(Evidence(Form.OUTPUT, "a prompt"), *parts)
 
 
-def _of_parts(evidence: Evidence, prompt: str, output: str) -> Evidence:
+def _read_parts(evidence: Evidence, prompt: str, output: str) -> Evidence:
     if not output:
         opened = max((found.end() for found in _TURN.finditer(prompt)), default=-1)
         note = "The text ends where the model's turn begins: it is a prompt without an output."
@@ -126,7 +126,7 @@ def _pipeline(value: JSON) -> Evidence:
         raise RequestError("The pipeline's text is cut.", "Paste everything that was printed.")
     parts = split_prompt(text)
     if parts is not None:
-        return _of_parts(Evidence(Form.OBJECT, "what a pipeline generated"), *parts)
+        return _read_parts(Evidence(Form.OBJECT, "what a pipeline generated"), *parts)
     note = (
         "A pipeline prints the prompt before the output unless `return_full_text=False`; where the prompt "
         "ends is unknown."

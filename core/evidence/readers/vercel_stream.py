@@ -49,7 +49,7 @@ def _read(paste: Paste) -> Evidence:
     if not message.get("tool_calls") and not message["content"] and not reasons:
         raise RequestError("The parts of the stream contain neither text nor a call.", "Paste all of them.")
     chat = ChatResult(message, reasons[0] if reasons else None)
-    return Evidence(Form.ANSWER, "a stream as Vercel's AI SDK hands it on", chat=chat, notes=(_NOTE,))
+    return Evidence(Form.ANSWER, "a stream as Vercel's AI SDK passes it on", chat=chat, notes=(_NOTE,))
 
 
 def _text(parts: Sequence[JSONObject]) -> str:

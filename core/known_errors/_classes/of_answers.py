@@ -39,7 +39,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.PARSE,
         Cause.OUTPUT,
         "The output could not be read",
-        "The model answered, and the server's or client's parser could not take a call, or a message, out of it.",
+        "The model answered, and the server's or client's parser could not extract a call or a message from it.",
         "Ask again; if it happens again, compare the raw output with the notation that the server's parser expects: a "
         "parser of another model, an output that was cut, or a call in another form.",
     ),
@@ -48,9 +48,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"{_TOKEN}['\"]?[de]['\"]?.{{0,12}}?(?:data|event): ?",
         Stage.PARSE,
         Cause.OUTPUT,
-        "A stream came where one JSON answer was expected",
-        "The text that was to be JSON begins with `data:`: the server answered with a stream of events.",
-        "Send `stream: false`, or let the client read a stream; a proxy or plugin between may have turned one "
+        "A stream arrived where a single JSON answer was expected",
+        "The text that should be JSON begins with `data:`: the server answered with a stream of events.",
+        "Send `stream: false`, or let the client read a stream; a proxy or plugin in between may have turned one "
         "into the other.",
     ),
     ErrorClass(
@@ -68,7 +68,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"{_TOKEN}.{{0,8}}?<think",
         Stage.PARSE,
         Cause.OUTPUT,
-        "Reasoning came where JSON was expected",
+        "Reasoning arrived where JSON was expected",
         "The text begins with the model's thinking, which nothing has separated from the answer.",
         "Start the server with the model's reasoning parser (`--reasoning-parser`), switch thinking off, or drop "
         "everything up to `</think>` before reading.",
@@ -80,7 +80,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|Unauthoriz|Forbidden|Not Found|Method Not|Too Many R|Connection|Upstream|Request ti|Error occu|Error: con)",
         Stage.COMPLETE,
         Cause.CONNECTION,
-        "A plain error came where JSON was expected",
+        "A plain error arrived where JSON was expected",
         "No model answered: a server, or a program in between, wrote a short error as plain text, which the "
         "message quotes; the client then failed to read it as JSON.",
         "Ask the same address with `curl -i`: it shows the status and the whole text. If there is a gateway or proxy "
@@ -92,7 +92,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"{_TOKEN}['\"]?[A-Z*#]['\"]?, ?['\"]{{1,2}}[^<{{\[]{{3,80}}?['\"]? ?\.\.\.",
         Stage.PARSE,
         Cause.OUTPUT,
-        "Prose came where JSON was expected",
+        "Prose arrived where JSON was expected",
         "The model answered in sentences, and the program reads the whole text as JSON.",
         "Enforce the form (`response_format` with a schema, or a tool that must be called) and check that it reaches "
         "the server; an agent's last turn is often sent without it.",
@@ -112,7 +112,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:no|not returning a|did not return a) valid (?:response|answer|output)",
         Stage.CONTRACT,
         Cause.OUTPUT,
-        "The answer does not fit what the program expects",
+        "The answer does not match what the program expects",
         "The model answered, but not in the form that the program reads.",
         "Look at the answer itself (paste it with the schema): prose, a code fence or reasoning around the JSON, "
         "other keys, an end that was cut, or nothing at all each need a different fix. Check that the schema is sent "
@@ -151,8 +151,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "A program failed where it read the answer",
         "It expects {name|a field} in every answer and every event of a stream. Fields are absent or null where "
-        "they do not apply: an event with the usage alone has no choices, one with a call or with reasoning no text, "
-        "an error none of them.",
+        "they do not apply: an event with only the usage has no choices, one with a call or reasoning has no text, "
+        "and an error has neither.",
         "Record the answer with `capture` and paste it: it shows whether it is an error, or an event that the program "
         "does not know. If the answer is right, update that program, or report it there.",
         is_distinctive=False,
@@ -181,8 +181,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.OUTPUT,
         "The answer was empty",
-        "The model, or what the client extracted of its answer, contained no text: all of it may be reasoning, cut by "
-        "the token limit, filtered, or a call that was lost.",
+        "The model, or what the client extracted from its answer, contained no text: all of it may be reasoning, cut "
+        "by the token limit, filtered, or a call that was lost.",
         "Look at the whole body of the answer: `finish_reason`, `reasoning_content`, `tool_calls` and `usage` "
         "distinguish these; `capture` records it.",
         is_distinctive=False,
@@ -199,7 +199,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server answered with an error, whose words are not shown",
         "The client reports only the status; the reason is in the body of the answer.",
         "Print the body where the program catches the error (`error.response.text`), look into the server's log, or "
-        "put `prompt-debugger capture` between; then paste that.",
+        "put `prompt-debugger capture` in between; then paste what it shows.",
         is_distinctive=False,
         has_reason=False,
         unless=r"for url:? ?\S{1,300}+(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
@@ -220,8 +220,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "An error was reported without its reason",
         "Its words name no field and no reason.",
         "Compare the request with one that works: take tools, schemas, media and unusual settings out, one after the "
-        "other, until it is answered. Look whether the body contains `details` or `metadata` that the program does not "
-        "print, or put `prompt-debugger capture` between.",
+        "other, until it is answered. Check whether the body contains `details` or `metadata` that the program does "
+        "not print, or put `prompt-debugger capture` in between.",
         has_reason=False,
     ),
     ErrorClass(
@@ -233,9 +233,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The program gave up after its allowed attempts",
-        "An agent tried again and again, or went in a circle; why each attempt failed is not part of the message.",
-        "Look at the single attempts: the messages of the run show the answer that was not accepted, or the call that "
-        "came again and again.",
+        "An agent tried again and again, or went in circles; why each attempt failed is not part of the message.",
+        "Look at the individual attempts: the messages of the run show the answer that was not accepted, or the call "
+        "that came again and again.",
         is_distinctive=False,
         has_reason=False,
     ),

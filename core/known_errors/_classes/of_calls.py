@@ -29,11 +29,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"\b(?:tool_?call|tool_?use|call)_?id{_IS_EMPTY}|parameter '(?:tool)?callId'",
         Stage.PARSE,
         Cause.OUTPUT,
-        "A call has no id that its result could name",
+        "A call has no id for its result to refer to",
         "The result of a call names the call by its id, and this call came without one: the server sent none, or the "
         "client lost it. In a stream only the first piece of a call has it.",
         "Look at the answer (paste it). If its call has no `id`, update the server, or let the client make one up and "
-        "use it in call and result alike. If it has one, ask without streaming, and update the client.",
+        "use it in both call and result. If it has one, ask without streaming, and update the client.",
         unless=_OF_REQUEST,
     ),
     ErrorClass(
@@ -43,9 +43,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|eof while parsing a value at line 1 column 0\b.{0,40}?input_value=''",
         Stage.PARSE,
         Cause.OUTPUT,
-        "An empty text came where JSON was expected",
-        "The text that was to be JSON has no characters at all. Of a call these are its arguments: some servers send "
-        "an empty text for a tool without parameters, where an empty object is meant.",
+        "An empty text arrived where JSON was expected",
+        "The text that should be JSON has no characters at all. In a call, these are its arguments: some servers send "
+        "an empty text for a tool without parameters, where an empty object is expected.",
         "If the tool has no parameters, read an empty text as an empty object, or update the client that does not. "
         "If it has some, or if an answer was read, ask once without streaming and look at the whole body: a gateway "
         "may have lost the text, or the model wrote none.",
@@ -57,10 +57,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.OUTPUT,
         "The client could not decode an event of the stream",
-        "The client wants {field|a field} in each event of a stream, and one came without it: often an error that a "
+        "The client expects {field|a field} in each event of a stream, and one came without it: often an error that a "
         "gateway or server sent in place of an event.",
         "Look at the event: the client's log may quote it, or record the stream with `capture` and paste it. If it is "
-        "an error, its words say what went wrong; else report the missing field to the server or gateway.",
+        "an error, its words say what went wrong; otherwise report the missing field to the server or gateway.",
         around=r"\b(?:response|event) stream: missing field",
     ),
     ErrorClass(
@@ -75,7 +75,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "A call lacks an argument that the tool needs",
         "The call was run, and {name|a parameter of the tool} got no value: the model left it out or named it "
-        "differently, or the arguments were cut or lost on their way.",
+        "differently, or the arguments were cut or lost on the way.",
         "Look at the arguments as they came (paste the call). If {name|the parameter} is in them, the program that "
         "runs the call read them too early or by another name: update it. If not, list it under `required`, describe "
         "it with an example, and give the program's complaint back as the tool's result, so that the model corrects "
@@ -92,7 +92,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.OUTPUT,
         "The client could not decode a piece of the answer",
-        "The client takes every event of a stream in one form only, and got one in which a field is missing, null or "
+        "The client accepts events of a stream in only one form, and got one in which a field is missing, null or "
         "of another type: often `index` in the pieces of a call.",
         "Look at the event that the message quotes, or record the stream with `capture` and paste it: it shows the "
         "field. Report that to the server or gateway; until then ask without streaming, or use a more tolerant client."

@@ -6,7 +6,7 @@ from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause
 
-# What only a server's command has; options of anybody's own program say nothing of a request.
+# What only a server's command has; options of anyone's own program say nothing of a request.
 _SERVES = (
     r"vllm|sglang|llama|ollama|mlx[_-]lm|lmdeploy|api_server|launch_server|\bserve\b|(?:call|tool|reasoning) parser"
     r"|--(?:tool-|reasoning|chat-template|enable-|jinja|served-|max-model|gpu-mem|tensor-|guided|structured"
@@ -21,7 +21,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|invalid (?:tool call|tool|reasoning) parser\b",
         Stage.COMPLETE,
         Cause.SETTING,
-        "An option of the command that starts the server has a value that it does not take",
+        "An option of the command that starts the server has a value that it does not accept",
         "The command was refused before any request; this release does not know the value of {name|that option}.",
         "Choose one of the values listed in the message or in `--help` of the installed release; names of parsers come "
         "with releases, so a new one may need an update. Requests need no change.",
@@ -35,7 +35,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SETTING,
         "The server does not have the parser that it was told to use",
-        "This release has no tool or reasoning parser of the name {name|that was given}.",
+        "This release does not have the tool or reasoning parser {name|that was given}.",
         "Choose one that `--help` of the installed release lists; names of parsers come with releases and differ "
         "between engines, so a new one may need an update. Requests need no change.",
     ),

@@ -19,7 +19,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "The request has a field that is not accepted",
-        "The server checks the request strictly and knows no {field|such field} there.",
+        "The server checks the request strictly and does not know {field|that field}.",
         "Leave {field|the field that is named} out, wherever it occurs. Where a client, framework or "
         "gateway adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
     ),
@@ -36,9 +36,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"argument|option)|remove (?P<removed>[\w.]{2,80}) and try again",
         Stage.REQUEST,
         Cause.REQUEST,
-        "The request has a setting that this model or server does not take",
+        "The request has a setting that this model or server does not accept",
         "The field is known, but not for this model, or not with this value.",
-        "Leave {field|the setting that is named} out, or use a model that takes it; a client may send it by itself.",
+        "Leave {field|the setting that is named} out, or use a model that accepts it; a client may send it on its own.",
     ),
 )
 """In this order: the first class whose words are found counts."""
@@ -57,8 +57,8 @@ LOOSE: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "A field of the request has a value of the wrong type",
         "The API expects another type of value at that place.",
-        "Send {field|the field that is named} in the type that the words ask for; an absent text is left out, or sent "
-        'as `""`.',
+        "Send {field|the field that is named} in the type that the message asks for; leave an absent text out, or send "
+        'it as `""`.',
         is_distinctive=False,
     ),
     ErrorClass(
@@ -73,7 +73,7 @@ LOOSE: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "Something that the request must contain is missing or empty",
         "The API requires a field that is absent, empty or null.",
-        "Send {field|what the words name}, filled; or leave out what needs it.",
+        "Send {field|what the message names} with a value, or leave out what needs it.",
         is_distinctive=False,
     ),
     ErrorClass(
@@ -88,9 +88,9 @@ LOOSE: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A value in the request is not accepted",
-        "The API takes other values at that place than the one that was sent.",
-        "Change {field|what the words name} to a value that the API takes: its words, or its documentation for this "
-        "model, list them; values come and go with releases, so update the client as well.",
+        "The API does not accept the value that was sent at that place.",
+        "Change {field|what the message names} to a value that the API accepts: its message, or its documentation "
+        "for this model, lists them; values come and go with releases, so update the client as well.",
         is_distinctive=False,
     ),
 )

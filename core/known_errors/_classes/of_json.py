@@ -85,7 +85,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|unexpected token .{1,12} in json at position [0-3]\b",
         Stage.PARSE,
         Cause.OUTPUT,
-        "What was to be JSON begins as something else",
+        "What should be JSON begins with something else",
         "A program parsed text as JSON, usually an answer; it is empty, or begins with prose, a code fence, reasoning, "
         "or the page of a proxy.",
         "Print the text before it is read. If it is a model's answer, enforce the form (`response_format` with a "
@@ -97,7 +97,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"\bjson\w{0,10}error \(its words were not copied\)",
         Stage.PARSE,
         Cause.OUTPUT,
-        "A text that was to be JSON could not be read",
+        "A text that should be JSON could not be read",
         "A program parsed text as JSON, usually the model's output; the end of the traceback, which says where it "
         "gave up, was not copied.",
         "Print the text before it is read: prose, a code fence, reasoning, nothing at all and a cut end each need a "

@@ -20,7 +20,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "A text of the request contains half of a character",
         "An emoji or another character outside the basic plane was cut in the middle, as by a limit of characters, so "
-        "that half of its pair (`\\ud83d`) is left; no strict decoder takes it.",
+        "that half of its pair (`\\ud83d`) is left; no strict decoder accepts it.",
         "Find it in {field|the text that the message names}, usually a tool's result that was cut, and cut by "
         "characters instead; before sending, `text.encode('utf-8', 'replace').decode()` in Python or `toWellFormed()` "
         "in JavaScript fixes it.",
@@ -51,7 +51,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A message has a role that this API does not know",
-        "The role {name|that was sent} is not one of those that this API or template takes.",
+        "The role {name|that was sent} is not one of those that this API or template accepts.",
         "Send `developer` as `system`, `human` as `user`, `ai`, `bot` and `model` as `assistant`, `function` as "
         "`tool` with `tool_call_id`, and the text of `thinking` or `reasoning` in a field of the assistant message "
         "(`reasoning_content`, `thinking`) or not at all. A client that writes one of these on its own usually has a "
@@ -64,8 +64,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "The input contains an item of a type that this server or gateway does not know",
-        "`input` of the Responses API is a list of items of many types, and {name|one of them} is not one that is "
-        "read here; clients send new types before gateways know them.",
+        "`input` of the Responses API is a list of items of many types, and {name|one of them} is not supported "
+        "here; clients send new types before gateways know them.",
         "Update the gateway, or have the client leave {name|that item} out (a built-in tool or feature that is "
         "switched off, an older release of the client, or chat completions in place of Responses).",
     ),
@@ -80,7 +80,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "An assistant message of the history is empty",
         "An assistant message must have a text or calls, and one has neither: an answer that was only reasoning, was "
         "stopped, or whose calls were dropped on the way, was kept in the history.",
-        "Leave that message out, or send what it really held: its calls (with their results after it), or a text. "
+        "Leave that message out, or send what it really contained: its calls (with their results after it), or a text. "
         "Gateways that convert between APIs lose calls or reasoning here: try without them.",
         look=Look.CONTENT_ABSENT,
     ),
@@ -89,11 +89,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"must contain the word .{0,4}json\b|the word .{0,4}json.{0,4} (?:must|has to|should) (?:be|appear)",
         Stage.REQUEST,
         Cause.REQUEST,
-        "JSON was asked for, and no message mentions it",
+        "JSON was requested, but no message mentions it",
         "With the format `json_object` this API requires the word *JSON* in a message, so that the model knows what "
         "to write.",
-        "Say in the system message, or in the last one of the user, that the answer is to be JSON, and which keys it "
-        "has; or send `json_schema` with a schema.",
+        "Say in the system message, or in the last one of the user, that the answer must be JSON, and with which "
+        "keys; or send `json_schema` with a schema.",
         look=Look.NO_MENTION_OF_JSON,
     ),
     ErrorClass(
@@ -171,8 +171,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"struction)|developer instruction is not enabled",
         Stage.REQUEST,
         Cause.REQUEST,
-        "System messages are not taken here",
-        "This model or API takes no message with the role `system` in the list of messages.",
+        "System messages are not accepted here",
+        "This model or API accepts no message with the role `system` in the list of messages.",
         "Put its text where the API expects it: `instructions` (Responses), `system` (Messages), `system_instruction` "
         "(Gemini); or at the beginning of the first user message.",
     ),
@@ -189,9 +189,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "The roles of the messages, or their order, are not accepted",
-        "This API, or the model's template, takes messages in a certain order only.",
-        "Send at most one system message, first; then alternate user and assistant, with neighbors of one role "
-        "joined, and end with a message from the user or a tool.",
+        "This API, or the model's template, accepts messages only in a certain order.",
+        "Send at most one system message, first; then alternate user and assistant, with consecutive messages "
+        "of one role joined, and end with a message from the user or a tool.",
         look=Look.ROLES_ALTERNATE,
     ),
     ErrorClass(
@@ -199,19 +199,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"proto field is not repeating, cannot start list",
         Stage.REQUEST,
         Cause.REQUEST,
-        "A schema gives a list where this API takes one value",
-        "Gemini's schemas take one `type` for each place, and {field|a schema} gives a list, such as "
+        "A schema gives a list where this API accepts one value",
+        "Gemini's schemas accept one `type` for each place, and {field|a schema} gives a list, such as "
         '`["string", "null"]`.',
-        "Write one type and `nullable: true`, or `anyOf` where the API takes it; in newer releases send the schema as "
-        "`parametersJsonSchema`, which takes JSON Schema as it is. Gateways and clients convert it in newer releases.",
+        "Write one type and `nullable: true`, or `anyOf` where the API accepts it; in newer releases send the schema "
+        "as `parametersJsonSchema`, which accepts JSON Schema unchanged. Gateways and clients convert it in newer "
+        "releases.",
     ),
     ErrorClass(
         "schema-enum-type",
         r"invalid value at .{0,300}?\.enum\[\d{1,5}\]",
         Stage.REQUEST,
         Cause.REQUEST,
-        "A schema has an `enum` of values that are not texts",
-        "Gemini's schemas take an `enum` of strings only, and {field|a schema} lists numbers or other values.",
+        "A schema has an `enum` of values that are not strings",
+        "Gemini's schemas accept an `enum` of strings only, and {field|a schema} lists numbers or other values.",
         'Write the values as strings with `"type": "string"`, or leave the `enum` out and name the values in the '
         "description; in newer releases send the schema as `parametersJsonSchema`.",
     ),
@@ -222,9 +223,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A schema has a keyword that this API does not know",
-        "The schema at {field|the place that is named} contains {name|a keyword}, which this API does not take.",
-        "Take {name|that keyword} out of the schema: what `$ref` and `$defs` point to is written in its place, and "
-        "`title`, `default`, `examples`, `additionalProperties` and the like are left out. Gateways do so in "
+        "The schema at {field|the place that is named} contains {name|a keyword}, which this API does not accept.",
+        "Take {name|that keyword} out of the schema: insert what `$ref` and `$defs` point to, and leave out `title`, "
+        "`default`, `examples`, `additionalProperties` and the like. Gateways do so in "
         "newer releases.",
     ),
     ErrorClass(
@@ -257,7 +258,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A tool is of a type that this server does not have",
-        "The server takes tools of the type `function`, and some built-in ones; the request has another one.",
+        "The server accepts tools of the type `function`, and some built-in ones; the request has another one.",
         "Leave {name|that tool} out (agents have a switch for built-in tools such as web search), or use a server that "
         "has it; types are renamed between releases, so update the client as well.",
     ),
@@ -268,8 +269,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:does(?:n't| not) support|unsupported|invalid).{0,40}?tool_?choice(?P<rest>[\w.]{0,40})",
         Stage.REQUEST,
         Cause.REQUEST,
-        "The server does not take this `tool_choice`",
-        "This model or server does not take the choice that was sent: often it cannot force a call, or not while "
+        "The server does not accept this `tool_choice`",
+        "This model or server does not accept the choice that was sent: often it cannot force a call, or not while "
         "thinking.",
         'Send `tool_choice: "auto"`, or leave it out; to force a call, use a model and server that can, with thinking '
         "off.",
@@ -282,7 +283,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A tool's name is not accepted",
-        "Names of tools must be unique, and most servers take letters, digits, `_` and `-` only, up to 64 of them.",
+        "Names of tools must be unique, and most servers accept only letters, digits, `_` and `-`, at most 64 "
+        "characters.",
         "Rename the tool, and keep a map back to its own name.",
         look=Look.TOOL_NAMES,
     ),
@@ -294,8 +296,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The id of a call is not accepted",
         "The API checks the form of the ids that pair calls and results, and that each is used once.",
-        "Send ids as this API made them; for ids of another one, map them to a form that it takes, in calls and "
-        "results alike.",
+        "Send ids as this API made them; map ids of another API to a form that this one accepts, in both calls "
+        "and results.",
     ),
     ErrorClass(
         "empty-list",
@@ -305,7 +307,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:must not|cannot|can't|may not|should not) be (?:an )?empty (?:list|array)\b",
         Stage.REQUEST,
         Cause.REQUEST,
-        "The request contains an empty list where this server takes none",
+        "The request contains an empty list where this server accepts none",
         "A list without entries is not the same as a list that is left out: this server refuses {field|it}.",
         "Leave {field|the field} out of the message where it would be empty. Clients often write `tool_calls: []` into "
         "assistant messages without calls.",
@@ -319,8 +321,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|`?tools`? (?:parameter )?(?:is )?not supported|support(?:ing|s)? tool use",
         Stage.COMPLETE,
         Cause.SETTING,
-        "This model or server does not take tools",
-        "The request declares tools, and the model, its template or the provider that it goes to takes none.",
+        "This model or server does not support tools",
+        "The request declares tools, and the model, its template or the provider that it goes to supports none.",
         "Use a model and a provider that list tools, or a server started with a tool parser; or send the request "
         "without `tools`.",
         unless=r"stream|\bempty\b",
@@ -333,7 +335,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "A value in the request is longer than the API allows",
         "The text or list at {field|the place that is named} is longer than the limit that the message names; this "
-        "limit is one of that field, not of the model's context.",
+        "limit belongs to that field, not to the model's context.",
         "Shorten {field|it}: an id or a name to the length that is allowed, a list of tools to those that this request "
         "needs.",
     ),
@@ -363,7 +365,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "as many as there are.",
         "Send media as content parts to `/v1/chat/completions`, so that the template writes their placeholders; in a "
         "prompt that you write yourself, use those of exactly this model, one for each item. If that is so already, "
-        "template and processor do not belong together: take both from the model's repository, and update the server.",
+        "template and processor do not match: take both from the model's repository, and update the server.",
     ),
     ErrorClass(
         "media-not-taken",
@@ -376,8 +378,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|support(?:s|ed)? (?:only )?text only|only (?:supports? )?text",
         Stage.REQUEST,
         Cause.SETTING,
-        "This model or server takes no such media",
-        "The request contains an image, video, audio or file, and the model as it is served takes text only.",
+        "This model or server does not accept such media",
+        "The request contains an image, video, audio or file, and the model as it is served accepts only text.",
         "Send text only, or serve a vision model as one: llama.cpp and its relatives need the projector of the "
         "same model (`--mmproj FILE`); elsewhere choose a multimodal model and endpoint.",
     ),
@@ -393,7 +395,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The server could not read an image or another file of the request",
         "The media of a message could not be fetched or decoded.",
-        "Send it as `data:image/png;base64,…` with the type that it really has and without line breaks, within the "
+        "Send it as `data:image/png;base64,…` with its real type and without line breaks, within the "
         "size limit; a URL must be reachable from the server.",
     ),
     ErrorClass(

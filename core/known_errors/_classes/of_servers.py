@@ -27,7 +27,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.SERVER,
         "The server's grammar for structured output failed",
         "The server builds a grammar from the schema or the tools and checks every token against it; here grammar and "
-        "output did not go together: a schema that the library does not support, or tokens that another feature wrote "
+        "output did not match: a schema that the library does not support, or tokens that another feature wrote "
         "first, such as a thinking block that the prompt opens or speculative decoding.",
         "Send the request once without `response_format` and `strict` to be sure, then with thinking off; update the "
         "server, simplify the schema, or choose another backend for structured output (vLLM "
@@ -64,8 +64,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.CONTEXT,
         "The request does not fit the server's context",
-        "Prompt, or prompt and the room asked for the answer together, have more tokens than the model or server "
-        "allows.",
+        "The prompt, or the prompt plus the space requested for the answer, has more tokens than the model or "
+        "server allows.",
         "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too long; or start "
         "the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp, `num_ctx` of Ollama).",
         unless=r"cannot be broadcast|rate limit|per (?:minute|day|min)\b|kv cache|(?:string|array) too long"
@@ -79,7 +79,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.RATE,
         "The request exceeds the rate limit of the account",
-        "The provider limits requests and tokens in a stretch of time; a long prompt counts with all its tokens.",
+        "The provider limits requests and tokens per period of time; a long prompt counts with all its tokens.",
         "Wait as long as the answer says (`retry-after`), send fewer at a time, or raise the limit of the account; "
         "free models share one limit among all users.",
     ),
@@ -130,7 +130,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server did not accept the API key",
         "The server requires a key and got none, a wrong one, or one of another service or region.",
         "Check which key the program actually sends, and to which address: an environment variable of another "
-        "account, a blank at its end, a key of another region or plan. A local server accepts any key, but many "
+        "account, a trailing space, a key of another region or plan. A local server accepts any key, but many "
         "clients require one.",
     ),
     ErrorClass(
@@ -165,7 +165,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "The server has too little memory",
-        "Weights, the cache for the context and the batch did not fit into the memory that was there.",
+        "Weights, the cache for the context and the batch did not fit into the available memory.",
         "Serve with a shorter context (`--max-model-len`, `-c`, `num_ctx`), fewer requests at once, a smaller "
         "quantization or fewer layers on the GPU; see what else uses memory there.",
     ),
@@ -263,11 +263,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|unable to (?:get|verify) .{0,20}?(?:issuer|leaf)",
         Stage.COMPLETE,
         Cause.CONNECTION,
-        "The encrypted connection was not made",
+        "The encrypted connection could not be established",
         "Client and server did not agree on TLS: a certificate that the client does not trust, or `https` to a "
         "port that speaks `http`.",
-        "Use `http://` for a local server without TLS; else install the authority's certificate where the client looks "
-        "for it (`SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE`, `NODE_EXTRA_CA_CERTS`).",
+        "Use `http://` for a local server without TLS; otherwise install the authority's certificate where the client "
+        "looks for it (`SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE`, `NODE_EXTRA_CA_CERTS`).",
         is_distinctive=False,
     ),
     ErrorClass(
@@ -276,9 +276,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|content[- ]type\b.{0,60}?(?:text/html|text/plain|text/event-stream|unexpected|expected)",
         Stage.COMPLETE,
         Cause.OUTPUT,
-        "What answered did not answer with JSON",
-        "The body is empty or of another kind: a page of a proxy between, of another program on that port, or a stream "
-        "where one answer was expected.",
+        "The answer is not JSON",
+        "The body is empty or of another kind: the page of a proxy in between or of another program on that port, or a "
+        "stream where one answer was expected.",
         "Call the address by hand (`curl -i URL`) from where the client runs, and look at status and body. Proxies are "
         "taken from `HTTP_PROXY` also for `localhost`: set `NO_PROXY=localhost,127.0.0.1`.",
     ),
@@ -310,8 +310,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.CONNECTION,
         "The server was not reached",
-        "No connection came about: nothing listens there, the name is not known, or something in between keeps "
-        "it away.",
+        "No connection was made: nothing listens there, the name is unknown, or something in between blocks it.",
         _REACH,
         is_distinctive=False,
     ),
@@ -348,7 +347,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "No answer came within the time limit",
         "Client, gateway or server stopped waiting; the model may still have been working, or loading, or "
         "waiting for its turn.",
-        "Raise that limit (each program between has its own), stream the answer, or ask for less; the server's log "
+        "Raise that limit (each program in between has its own), stream the answer, or ask for less; the server's log "
         "shows what it did meanwhile.",
         is_distinctive=False,
     ),
@@ -377,9 +376,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|module '?[\w.]{1,80}'? has no attribute",
         Stage.COMPLETE,
         Cause.SERVER,
-        "Two releases do not belong together",
-        "A program uses something that the installed release of another one does not have, or not any more.",
-        "Install releases that belong together: update the older one, or go back to the one that worked before.",
+        "Two installed releases are not compatible",
+        "A program uses something that the installed release of another one does not have, or no longer has.",
+        "Install compatible releases: update the older one, or go back to the one that worked before.",
         is_distinctive=False,
     ),
     ErrorClass(
@@ -388,7 +387,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "The server's grammar for structured output raised an error",
-        "The error arose where the server makes a grammar of a schema or of the tools, or checks a token against it.",
+        "The error was raised where the server makes a grammar from a schema or the tools, or checks a token against "
+        "it.",
         "Send the request once without `response_format` and `strict`; if that helps, take unusual keywords "
         "(`pattern`, `format`, `$ref`) out of the schema, or choose another backend for structured output (vLLM "
         "`--structured-outputs-config.backend`, SGLang `--grammar-backend`), and update the server.",
@@ -407,7 +407,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "of the request it comes from, shows in the last frames of the traceback.",
         "Update the server, and look for these words in its bug tracker. Until then, leave out the fields of the "
         "request that change how it samples or schedules (`response_format`, tools, penalties, `logprobs`) one after "
-        "the other, to see which one meets the fault.",
+        "the other, to see which one triggers the fault.",
         around=r"received sigquit from a child|scheduler hit an exception|enginecore\b|engine ?core (?:died|crashed)",
         is_distinctive=False,
     ),
@@ -438,7 +438,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "A process of the server ended with this exception.",
         "Update the server, and look for the last frames of its traceback in its bug tracker. Until then, leave out "
         "the fields of the request that change how it samples, constrains or schedules (`response_format`, tools, "
-        "penalties, `logprobs`) one after the other, to see which one meets the fault.",
+        "penalties, `logprobs`) one after the other, to see which one triggers the fault.",
         around=r"received sigquit from a child|scheduler (?:process )?(?:hit an exception|crashed|died)"
         r"|engine ?core (?:process )?(?:died|crashed|encountered a fatal)|\bserver (?:process )?(?:died|crashed"
         r"|crashes)",

@@ -80,7 +80,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.SETTING,
         "The server's template engine lacks something that the template uses",
-        "The template is written for another engine of Jinja, or for a newer release of this one: {name|a "
+        "The template is written for another Jinja engine, or for a newer release of this one: {name|a "
         "filter, test, "
         "function or method of it} does not exist here. Some servers then go on with a built-in template.",
         f"The request needs no change: {_OTHER_TEMPLATE}",
@@ -97,7 +97,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Where the server or the template works on the content of a message, it found null: usually the `content` of "
         "an assistant message that only makes calls, which clients send as null.",
         'Send `"content": ""` in place of null for those messages, or update the server; newer releases and templates '
-        "take null there.",
+        "accept null there.",
         look=Look.CONTENT_NULL,
         around=r"(?:site-packages|dist-packages)/(?:vllm|sglang|mlx_lm|mlx_vlm|lmdeploy|transformers|jinja2)/\S{0,80}"
         r"(?:server|chat|template|tokeniz|prompt|content|process|message|render|runtime|sandbox|environment)",
@@ -108,9 +108,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:(?:if|range|with|else if|template)\b[^}]{0,40})?[ (]?[.$][A-Z_i]",
         Stage.RENDER,
         Cause.TEMPLATE,
-        "The chat template is in Ollama's notation, and Jinja is expected",
+        "The chat template is in Ollama's notation, but Jinja is expected",
         "Templates of Ollama's Modelfiles are written in Go's notation (`.System`, `range .Messages`), "
-        "which no engine of Jinja reads. llama.cpp then uses a built-in template (chatml).",
+        "which no Jinja engine reads. llama.cpp then uses a built-in template (chatml).",
         "The request needs no change: serve the model's own `chat_template` (in its repository, or the GGUF's "
         "`tokenizer.chat_template`), with `--jinja --chat-template-file FILE` of llama.cpp.",
         around=r"jinja|chat[_ ]?templat|at row \d",
@@ -125,8 +125,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.TEMPLATE,
         "The server cannot parse the chat template",
-        "The template is not in the notation that this server's engine reads: written for a fuller engine of Jinja, "
-        "cut or escaped when it was copied, or Ollama's notation (`.System`, `.Messages`) where Jinja is expected.",
+        "The template is not in the notation that this server's engine reads: written for a more complete Jinja "
+        "engine, cut or escaped when it was copied, or Ollama's notation (`.System`, `.Messages`) where Jinja is "
+        "expected.",
         f"The request needs no change: {_OTHER_TEMPLATE}",
         around=_TEMPLATE,
         unless=r"is not (?:a )?valid json|in json at position",
@@ -145,7 +146,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The chat template failed on a value that is missing or of another type",
         "The template reads {name|a value} where the request, or the server, contains nothing or something of "
         "another type.",
-        "Compare that line of the template with the request: `content` is to be a text where the template cuts or "
+        "Compare that line of the template with the request: `content` must be a text where the template cuts or "
         'joins texts (not `null` beside calls, not a list of parts), tools are written as `{"type": "function", '
         '"function": {…}}` with one `type` for each parameter, and the template\'s own names come in '
         "`chat_template_kwargs` or from the tokenizer (`bos_token`). `render REQUEST --chat-template FILE` shows the "

@@ -20,7 +20,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The answer contains no call that the agent could take",
         "The agent requires a call in every answer and found none in this one; the message does not show the answer.",
         "Look at the answer itself (paste it): a call in its text is one that the server or the agent did not parse;"
-        " prose alone means that the model did not call. Use a model that is made for tools, and a "
+        " prose alone means that the model did not call. Use a model that is trained for tools, and a "
         "context long enough for the agent's prompt: where it is cut, the tool instructions are lost first.",
     ),
     ErrorClass(
@@ -38,7 +38,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.CONTRACT,
         Cause.OUTPUT,
         "A tool was called by a name that the program does not know",
-        "No tool of the name {name|that was called} is registered where the call is run: the model made the name up "
+        "The tool {name|that was called} is not registered where the call is run: the model made the name up "
         "or changed it, or the tool was not loaded this time.",
         "Compare {name|the name} with the tools that the request declares. If it is not among them, the model "
         "invented it; if it is, the program did not register it, or under another name (clients of MCP put a prefix "
@@ -63,12 +63,12 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|`(?:params\.)?arguments`: (?:invalid input: )?expected (?:object|record), received string",
         Stage.CONTRACT,
         Cause.OUTPUT,
-        "The arguments of a call do not fit the tool",
-        "The call came through, and what it hands to {name|the tool} does not fit the tool's parameters: one is "
+        "The arguments of a call do not match the tool",
+        "The call arrived, and what it passes to {name|the tool} does not match the tool's parameters: one is "
         "missing, has another name, or is of another type.",
         "Compare the arguments, as the model wrote them (paste the call), with the schema that the request declares. "
-        "If they fit it, the program checks against another one; if a list, number or object arrived as a string, the "
-        "server's tool parser did not follow the schema; else describe the parameter better, with an example.",
+        "If they match it, the program checks against another one; if a list, number or object arrived as a string, "
+        "the server's tool parser did not follow the schema; otherwise describe the parameter better, with an example.",
     ),
     ErrorClass(
         "chat-for-responses",
@@ -76,7 +76,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|expected [\"'`]chat\.completion(?:\.chunk)?[\"'`].{0,80}?received [\"'`]response",
         Stage.CONTRACT,
         Cause.OUTPUT,
-        "The answer is of another API than the client reads",
+        "The answer comes from a different API than the client reads",
         "The client reads one of two APIs (chat completions, Responses), and the server answered with the other.",
         "Set the client to the API that this address serves: a provider for chat completions reads `choices`, one for "
         "the Responses API reads `output` and events named `response.…`; update the client if it chooses by itself.",
@@ -101,11 +101,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|Choice|Message|Arguments|Args)\b)[A-Z]\w{1,60})\b.{0,600}?\[type=\w{1,40}, input_value=",
         Stage.CONTRACT,
         Cause.OUTPUT,
-        "A value does not fit the class that a program checks it against",
+        "A value does not match the class that a program checks it against",
         "pydantic checked a value, usually from a model, against {name|a class}; its message names each field, what "
         "is wrong with it, and the value that came.",
         "Look at `input_value`: an empty one means that nothing arrived; an object with `properties` is the schema "
-        "sent back in place of data; one key more around all of it is the class's own name. Have the server enforce "
+        "sent back in place of data; an extra key around all of it is the name of the class. Have the server enforce "
         "the schema (`response_format` of type `json_schema`, or a strict tool), check that it does so for this "
         "model, and give a field that may be absent a default.",
         never_around=r"instructor\.exceptions|InstructorRetry",
@@ -119,17 +119,17 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "The answer does not have the form that the client expects",
         "The request was answered, and the client's check of the answer failed at {path|the fields that it names}: "
-        "the server leaves out, or writes otherwise, what the client demands.",
+        "the server leaves out, or writes differently, what the client requires.",
         "Record the answer (`capture`) and paste it: if it is an error, its words say more; if a field is missing or "
         "null there, the server departs from the API. Update both; a client made for any server "
-        "(*OpenAI-compatible*) demands less than one made for one vendor.",
+        "(*OpenAI-compatible*) requires less than one made for a single vendor.",
     ),
     ErrorClass(
         "json-not-whole",
         r"invalid json: (?:eof while|expected|trailing|invalid|control|key must|recursion|unexpected)",
         Stage.PARSE,
         Cause.OUTPUT,
-        "A text that was to be JSON is not",
+        "A text that should be JSON is not",
         "A program parsed text as JSON, usually the model's output, and the message names the place where it gave up: "
         "*EOF* means that the text ends, or contains only white space, before the JSON is closed.",
         "Look at the text and at `finish_reason`: if it is `length`, raise `max_tokens`; blanks up to the limit mean "

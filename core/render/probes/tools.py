@@ -89,7 +89,7 @@ def _ask_calls(probing: Probing) -> ProbeResult:
         attempt = alone if alone.error is None else attempt
     if attempt.error is not None:
         return refused(attempt, plain(probing))
-    tail = _after_tools(attempt)
+    tail = _end_of_tools(attempt)
     name_at, value_at = attempt.text.find(_NAME, tail), attempt.text.find(_VALUE, tail)
     if name_at < 0 and value_at < 0:
         return ignored(attempt, "messages[1].tool_calls", "A tool call of the history")
@@ -125,7 +125,7 @@ def _ask_parallel(probing: Probing) -> ProbeResult:
     )
     if attempt.error is not None:
         return refused(attempt, render_calls(probing, first))
-    tail = _after_tools(attempt)
+    tail = _end_of_tools(attempt)
     at = [attempt.text.find(words, tail) for words in (_VALUE, _SECOND)]
     results = [attempt.text.find(words, tail) for words in (_RESULT, _NEXT_RESULT)]
     if max(at) < 0:
@@ -154,7 +154,7 @@ def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> ProbeRe
     attempt = render_calls(probing, arguments)
     if attempt.error is not None:
         return refused(attempt, render_calls(probing, other))
-    tail = _after_tools(attempt)
+    tail = _end_of_tools(attempt)
     start = attempt.text.find(_VALUE, tail)
     if start < 0:
         return ignored(attempt, "messages[1].tool_calls[0].function.arguments", "The arguments")
@@ -181,7 +181,7 @@ def _ask_null_content(probing: Probing) -> ProbeResult:
     if attempt.error is not None:
         return refused(attempt, render_calls(probing, arguments))
     empty = render_calls(probing, arguments, "")
-    start = attempt.text.find("None", _after_tools(attempt))
+    start = attempt.text.find("None", _end_of_tools(attempt))
     if start >= 0 and attempt.text.count("None") > empty.text.count("None"):
         return seen(Support.CHANGED, "Content null is printed as the word `None`.", attempt, start, start + 4)
     if attempt.text == empty.text:
@@ -239,7 +239,7 @@ def _ask_documents(probing: Probing) -> ProbeResult:
     return seen(Support.SUPPORTED, "The text of a document is printed.", attempt, start)
 
 
-def _after_tools(attempt: Attempt) -> int:
+def _end_of_tools(attempt: Attempt) -> int:
     """Return where the conversation begins: tools are declared in front of it."""
     return max(0, attempt.text.find(USER))
 

@@ -79,7 +79,7 @@ class BranchMap:
     def branches(self, source: str) -> tuple[Branch, ...]:
         """Return the branches with their counts, by their place in the source."""
         counted = [(place, index) for index, place in enumerate(self.places) if place.is_counted]
-        counted.sort(key=_by_start)
+        counted.sort(key=_sort_key)
         return tuple(self._branch(source, place, index) for place, index in counted)
 
     def _branch(self, source: str, place: Place, index: int) -> Branch:
@@ -155,7 +155,7 @@ def _expression_end(source: str, start: int) -> int:
     while position < len(source):
         char = source[position]
         if char in "\"'":
-            position = _after_string(source, position)
+            position = _skip_string(source, position)
             continue
         if depth == 0 and (char == "," or source.startswith(("%}", "-%}", "-}}", "+%}"), position)):
             break
@@ -176,12 +176,12 @@ def _is_word(source: str, *positions: int) -> bool:
     )
 
 
-def _after_string(source: str, start: int) -> int:
+def _skip_string(source: str, start: int) -> int:
     position = start + 1
     while position < len(source) and source[position] != source[start]:
         position += 2 if source[position] == "\\" else 1
     return position + 1
 
 
-def _by_start(entry: tuple[Place, int]) -> tuple[int, int]:
+def _sort_key(entry: tuple[Place, int]) -> tuple[int, int]:
     return entry[0].start, entry[1]

@@ -1,6 +1,6 @@
 """Serialised values: which characters of `tojson` and of a printed container belong to which leaf.
 
-A dump is made as text at once and taken apart only when somebody needs its runs.
+A dump is made as text at once and taken apart only when someone needs its runs.
 Keys, quotes, separators and brackets are structure: of the entry they introduce or
 close, or of the container for its own brackets.
 """

@@ -49,7 +49,7 @@ def open_dense(document: JSONObject) -> JSONObject:
     try:
         return _opened(run, document["tables"], document["shared"])  # type: ignore[arg-type]  # whatever is wrong raises
     except (LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"no run that was kept: {error}") from None
+        raise ValueError(f"this is not a saved run: {error}") from None
 
 
 def _opened(run: dict[str, JSONObject], tables: Mapping[str, JSONObject], shared: list[str]) -> JSONObject:
@@ -132,7 +132,7 @@ def _read(entries: JSON) -> dict[int, Entry]:
         raise TypeError("a vocabulary is missing")
     for key, entry in entries.items():
         if not isinstance(entry, list) or len(entry) != 2:
-            raise TypeError("an entry is none")
+            raise TypeError("an entry is malformed")
         read[int(key)] = Entry(bytes.fromhex(str(entry[0])), TokenKind(str(entry[1])))
     return read
 

@@ -199,7 +199,7 @@ def _without_trials(outcome: ParserOutcome) -> ParserOutcome:
 
 
 def _without_folder(server: Server | None) -> Server | None:
-    """Return the lab's server without the folder of its model, which is nobody's business."""
+    """Return the lab's server without the folder of its model, which is no one's business."""
     if server is None or not server.is_lab or server.model_root is None:
         return server
     return replace(server, model_root=server.model_root.rstrip("/").rsplit("/", 1)[-1])

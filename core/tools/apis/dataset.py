@@ -88,7 +88,7 @@ def differences_of(kept: Kept, apis: Sequence[Api]) -> Differences:
         apis: The APIs.
     """
     found = Differences(apis)
-    for index, rows in _by_number(kept, len(apis)):
+    for index, rows in _group_by_number(kept, len(apis)):
         left = _trace(kept, 0, index) if 0 in rows else None
         for side, row in rows.items():
             if side == 0 or 0 not in rows:
@@ -107,7 +107,7 @@ def differences_of(kept: Kept, apis: Sequence[Api]) -> Differences:
     return found
 
 
-def _by_number(kept: Kept, count: int) -> Iterator[tuple[int, dict[int, JSONObject]]]:
+def _group_by_number(kept: Kept, count: int) -> Iterator[tuple[int, dict[int, JSONObject]]]:
     """Yield the rows of all sides that have the same number."""
 
     def of(side: int) -> Iterator[tuple[int, int, JSONObject]]:

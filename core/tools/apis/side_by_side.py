@@ -281,13 +281,13 @@ def _cause_by_limit(left: Trace, right: Trace) -> str | None:
 
 def _cause_by_grammar(left: Trace, right: Trace) -> str | None:
     """Return that the server says that it puts another grammar on the one answer."""
-    told = [trace.server_grammar for trace in (left, right)]
-    if told[0] is None or told[1] is None or told[0].constraint == told[1].constraint:
+    grammars = [trace.server_grammar for trace in (left, right)]
+    if grammars[0] is None or grammars[1] is None or grammars[0].constraint == grammars[1].constraint:
         return None
     without = [
-        trace.api.label for trace, one in zip((left, right), told, strict=True) if one and one.constraint is None
+        trace.api.label for trace, one in zip((left, right), grammars, strict=True) if one and one.constraint is None
     ]
-    what = f"none by {without[0]}" if len(without) == 1 else "another by each"
+    what = f"none by {without[0]}" if len(without) == 1 else "a different one by each"
     return f"request conversion: the server puts a grammar on the answer, {what}"
 
 

@@ -36,7 +36,7 @@ def refusal_of(host_header: str, origin: str | None, names: Collection[str]) -> 
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether whoever listens on a host is heard on this machine alone."""
+    """Return whether anyone who listens on a host is heard on this machine alone."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

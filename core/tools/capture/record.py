@@ -10,13 +10,13 @@ side is trusted, and looking for keys takes time.
 from __future__ import annotations
 
 import json
-import zlib
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.packed import GZIP, Unpacked, unpack_beginning
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.sse import SseParser
 from prompt_debugger.core.complete.shapes import objects_of, parse_json
@@ -31,7 +31,6 @@ from prompt_debugger.core.tools.capture.limits import MAX_ANSWER_BYTES, MAX_EVEN
 
 SCHEMA_VERSION = 1
 
-_GZIP = 16 + zlib.MAX_WBITS
 _DONE = "[DONE]"
 
 
@@ -211,7 +210,7 @@ def _answer_of(raw: Raw) -> _Body:
         return _Body(problem="the answer is too long to be kept, or too many were in progress")
     try:
         data, is_whole = _unpacked(raw)
-    except (ValueError, zlib.error) as error:
+    except ValueError as error:
         return _Body(problem=f"the answer cannot be decompressed: {error}")
     problem = str(raw.facts["error"] or "")
     if not is_whole:
@@ -229,17 +228,13 @@ def _answer_of(raw: Raw) -> _Body:
     return _Body(value)  # whole, whatever happened afterwards: no beginning of an object is one
 
 
-def _unpacked(raw: Raw) -> tuple[bytes, bool]:
-    """Return the answer's bytes, and whether what they were packed in came to its end."""
+def _unpacked(raw: Raw) -> Unpacked:
+    """Return the answer's bytes, as far as they came."""
     if not raw.packing:
-        return raw.answered, True
+        return Unpacked(raw.answered, is_whole=True)
     if raw.packing not in ("gzip", "x-gzip"):
         raise ValueError(f"it is compressed as {raw.packing[:40]!r}, but only gzip is supported")
-    unpacker = zlib.decompressobj(_GZIP)
-    data = unpacker.decompress(raw.answered, MAX_ANSWER_BYTES)
-    if unpacker.unconsumed_tail:
-        raise ValueError(f"it is longer than {MAX_ANSWER_BYTES // 1024 // 1024} MB when decompressed")
-    return data, unpacker.eof
+    return unpack_beginning(raw.answered, MAX_ANSWER_BYTES, form=GZIP)
 
 
 def _stream_of(raw: Raw, data: bytes, problem: str) -> _Body:

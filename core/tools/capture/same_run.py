@@ -1,12 +1,12 @@
 """Asks a server for the ids of a run on the client's behalf, and takes them out of what the client sees.
 
     {"model": …}           ──►  {"return_token_ids":true,"model": …}
-    "token_ids":[3, 14]    ◄──  "token_ids":null, which is what vLLM sends to whoever does not ask
+    "token_ids":[3, 14]    ◄──  "token_ids":null, which is what vLLM sends to anyone who does not ask
 
 By Responses the field is `enable_response_messages`, and `input_messages` and `output_messages` become null. vLLM's
 Messages gives no ids, whatever it is asked.
 
-Every other byte stays as it is. Events that vLLM sends only to whoever asks for ids (an empty delta that carries
+Every other byte stays as it is. Events that vLLM sends only to anyone who asks for ids (an empty delta that carries
 nothing else) are left out. Who asks for ids, or for the prompt to be echoed, gets what they asked for.
 
 Source: vLLM 0.32.0, `vllm/entrypoints/openai/chat_completion/serving.py`, `completion/serving.py` and

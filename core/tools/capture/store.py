@@ -1,7 +1,7 @@
 """Where exchanges are written: a folder with a file each, or one file with a line each.
 
 Files are for their owner alone, a file of the folder appears whole or not at all, and a line is written in one go
-after the end of the last. Whoever writes holds a lock, so that two captures never number the same exchange.
+after the end of the last. Anyone who writes holds a lock, so that two captures never number the same exchange.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Store:
         with self.path.open("rb") as file:
             while data := file.read(1 << 20):
                 last, lines, size = data[-1:], lines + data.count(b"\n"), size + len(data)
-        if last != b"\n":  # whoever wrote it was killed in the midst
+        if last != b"\n":  # its writer was killed in the midst
             os.write(self._open, b"\n")
             lines, size = lines + 1, size + 1
         return lines + 1, size

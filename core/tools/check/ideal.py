@@ -205,7 +205,7 @@ class Writer:
         history = self._render({**request, "messages": [*asked, form.message(answer)], "add_generation_prompt": False})
         start = _first_difference(prompt, history)
         written = _cut_end(_behind_repeat(prompt[start:], history[start:]), answer, self._ends)
-        raw, has_own_closer = _after_prompt(prompt, written, answer)
+        raw, has_own_closer = _cut_prompt(prompt, written, answer)
         lost = tuple(_lost(answer, raw))
         kept = replace(
             answer,
@@ -262,7 +262,7 @@ def _behind_repeat(closed: str, written: str) -> str:
     return written
 
 
-def _after_prompt(prompt: str, written: str, answer: Answer) -> tuple[str, bool]:
+def _cut_prompt(prompt: str, written: str, answer: Answer) -> tuple[str, bool]:
     """Return what the model writes after the prompt, and whether the end of reasoning in it is ours."""
     opened = _open_pair(prompt)
     if opened is None:

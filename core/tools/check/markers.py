@@ -11,7 +11,7 @@ from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL, TOOLS
 from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.model import CheckedModel
 
-_LEAST = 2  # markers of one family: one alone may be a quotation
+_MIN_MARKERS = 2  # markers of one family: one alone may be a quotation
 
 
 def words_of(model: CheckedModel, ideals: Sequence[Ideal]) -> str:
@@ -29,7 +29,7 @@ def family_in(template: str) -> tuple[str, str] | None:
     }
     ranked = sorted(found, key=lambda name: len(found[name]), reverse=True)
     best, second = (found[name] for name in ranked[:2])
-    if len(best) < _LEAST or len(best) == len(second):
+    if len(best) < _MIN_MARKERS or len(best) == len(second):
         return None
     return ranked[0], min(best, key=template.index)
 

@@ -57,7 +57,7 @@ async def load_served(place: Place) -> CheckedModel:
             f"{server.base_url} does not report which template it uses.",
             "Give the model's folder or Hub id with --tokenizer, or the template with --chat-template.",
         )
-    words += _of_parsers(server)
+    words += _describe_parsers(server)
     return replace(model, name=server.base_url, server=server, evidence=tuple(words))
 
 
@@ -102,7 +102,7 @@ def _from_info(place: Place, info: JSONObject, words: list[str]) -> CheckedModel
     return replace(model, settings=TokenizerSettings(special_tokens=special))
 
 
-def _of_parsers(server: Server) -> list[str]:
+def _describe_parsers(server: Server) -> list[str]:
     named: Mapping[str, str | None] = {"tool parser": server.tool_parser, "reasoning parser": server.reasoning_parser}
     words = [f"It reports that its {kind} is `{name}`." for kind, name in named.items() if name]
     is_set = "tool_parser" in server.features

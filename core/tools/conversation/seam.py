@@ -101,7 +101,7 @@ def seam_between(last: Trace, now: Trace) -> Seam:
     asked, later = prompts
     written = last.raw
     with_ids = asked.tokens is not None and later.tokens is not None and written.tokens is not None
-    seam = _of_tokens(asked, written, later) if with_ids else _of_texts(asked, written, later)
+    seam = _compare_tokens(asked, written, later) if with_ids else _compare_texts(asked, written, later)
     if seam.before is None:
         return seam
     return _with_cause(seam, last, now, written.text)
@@ -115,7 +115,7 @@ def _prompts(last: Trace, now: Trace) -> tuple[Prompt, Prompt] | None:
     return None
 
 
-def _of_tokens(asked: Prompt, written: Completion, later: Prompt) -> Seam:
+def _compare_tokens(asked: Prompt, written: Completion, later: Prompt) -> Seam:
     before, output, after = asked.tokens or (), written.tokens or (), later.tokens or ()
     known = [token.id for token in (*before, *output)]
     kept = common_length(known, [token.id for token in after])
@@ -129,7 +129,7 @@ def _of_tokens(asked: Prompt, written: Completion, later: Prompt) -> Seam:
     return _broken(seam, old, _token_place("next", after, kept, later.text))
 
 
-def _of_texts(asked: Prompt, written: Completion, later: Prompt) -> Seam:
+def _compare_texts(asked: Prompt, written: Completion, later: Prompt) -> Seam:
     known = asked.text + written.text
     kept = common_length(known, later.text)
     seam = Seam("character", len(known), len(later.text), kept)

@@ -141,7 +141,7 @@ def _cause_of_prompts(comparison: RunComparison) -> str:
 
 
 def _request_changes(left: Request, right: Request) -> tuple[JsonChange, ...]:
-    """Return the fields that somebody changed: not a `model` that was filled in or left out for a server."""
+    """Return the fields that someone changed: not a `model` that was filled in or left out for a server."""
     is_own = left.text != right.text and not any(
         notice.field == "model" for request in (left, right) for notice in request.notices
     )

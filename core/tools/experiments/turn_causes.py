@@ -180,7 +180,7 @@ def _empty_reasoning(message: JSONObject) -> JSONObject:
     return {key: ("" if key in _REASONING and value is not None else value) for key, value in message.items()}
 
 
-def _on_content(edit: Callable[[str], str]) -> Edit:
+def _edit_content(edit: Callable[[str], str]) -> Edit:
     def edited(message: JSONObject) -> JSONObject:
         content = message.get("content")
         return {**message, "content": edit(content)} if isinstance(content, str) else message
@@ -190,16 +190,16 @@ def _on_content(edit: Callable[[str], str]) -> Edit:
 
 def _trimmed_without_reasoning(message: JSONObject) -> JSONObject:
     made = strip_reasoning(message)
-    return message if made == message else _on_content(str.strip)(made)
+    return message if made == message else _edit_content(str.strip)(made)
 
 
 _EDITS: tuple[tuple[BreakCause, Edit], ...] = (
     (BreakCause.REASONING_STRIPPED, strip_reasoning),
     (BreakCause.REASONING_STRIPPED, _trimmed_without_reasoning),
     (BreakCause.REASONING_EMPTIED, _empty_reasoning),
-    (BreakCause.CONTENT_TRIMMED, _on_content(str.strip)),
-    (BreakCause.CONTENT_TRIMMED, _on_content(str.lstrip)),
-    (BreakCause.CONTENT_TRIMMED, _on_content(str.rstrip)),
-    (BreakCause.CONTENT_EMPTIED, _on_content(lambda _: "")),
+    (BreakCause.CONTENT_TRIMMED, _edit_content(str.strip)),
+    (BreakCause.CONTENT_TRIMMED, _edit_content(str.lstrip)),
+    (BreakCause.CONTENT_TRIMMED, _edit_content(str.rstrip)),
+    (BreakCause.CONTENT_EMPTIED, _edit_content(lambda _: "")),
     (BreakCause.CALLS_DROPPED, lambda message: {key: value for key, value in message.items() if key != "tool_calls"}),
 )

@@ -17,7 +17,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.report.wire.form import dump_document
 
 _ALTERNATIVES = 5  # the server is asked for, where the request does not say
-_LEAST = 3  # characters of a marker's first token: "<" alone may begin anything
+_MIN_CHARS = 3  # characters of a marker's first token: "<" alone may begin anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _most_left(logprobs: Collection[float]) -> float:
 
 def _opens(text: str, markers: Sequence[str]) -> bool:
     bare = text.strip()
-    return len(bare) >= _LEAST and any(marker.startswith(bare) or bare.startswith(marker) for marker in markers)
+    return len(bare) >= _MIN_CHARS and any(marker.startswith(bare) or bare.startswith(marker) for marker in markers)
 
 
 def _markers(trace: Trace) -> tuple[str, ...]:

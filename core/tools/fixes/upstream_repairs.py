@@ -17,7 +17,7 @@ class Repair:
     """A class of faults and its edit.
 
     Attributes:
-        says: What the changed parser does, for whoever reads the diff.
+        says: What the changed parser does, for anyone who reads the diff.
         edits: Yields changed sources, the likeliest first.
         siblings: Returns outputs that the change could harm, made from the one that is not read.
     """
@@ -101,7 +101,7 @@ def _index_optional(source: str) -> Iterator[str]:
 
 
 def _marker_in_a_string(source: str) -> Iterator[str]:
-    """Read a body up to a closing marker that stands outside of its JSON strings."""
+    """Read a body up to a closing marker that is outside of its JSON strings."""
     for start, end in _literals(source):
         text = source[start:end]
         opened = _LITERAL.match(text)

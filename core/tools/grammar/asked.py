@@ -61,8 +61,8 @@ def asked_of(body: JSONObject) -> Asked | None:
     >>> asked_of({"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "auto"}) is None
     True
     """
-    texts = dict(_of_text(body))
-    calls = tuple(_of_calls(body))
+    texts = dict(_find_text(body))
+    calls = tuple(_read_calls(body))
     if not texts and not calls:
         return None
     return Asked((*texts, *calls), next(iter(texts.values()), None), bool(calls))
@@ -70,10 +70,10 @@ def asked_of(body: JSONObject) -> Asked | None:
 
 def constraint_of_server(text: str) -> Constraint | None:
     """Return the constraint on an answer by the server's words, JSON like `structured_outputs`; `None` if unknown."""
-    return next(_of_outputs(as_object(decoded(text))), (None, None))[1]
+    return next(_find_outputs(as_object(decoded(text))), (None, None))[1]
 
 
-def _of_text(body: JSONObject) -> Iterator[tuple[str, Constraint]]:
+def _find_text(body: JSONObject) -> Iterator[tuple[str, Constraint]]:
     form = as_object(body.get("response_format"))
     match form.get("type"):
         case "json_object":
@@ -84,14 +84,14 @@ def _of_text(body: JSONObject) -> Iterator[tuple[str, Constraint]]:
             yield "response_format", Constraint("tag", form)
         case _:
             pass
-    for name, constraint in _of_outputs(as_object(body.get("structured_outputs"))):
+    for name, constraint in _find_outputs(as_object(body.get("structured_outputs"))):
         yield f"structured_outputs.{name}", constraint
     for name, kind in _REMOVED.items():
         if body.get(name) is not None:
             yield name, Constraint(kind, _decoded(kind, body[name]))
 
 
-def _of_outputs(outputs: JSONObject) -> Iterator[tuple[str, Constraint]]:
+def _find_outputs(outputs: JSONObject) -> Iterator[tuple[str, Constraint]]:
     for name, kind in _KINDS.items():
         value = outputs.get(name)
         if name == "json_object" and value is True:
@@ -105,7 +105,7 @@ def _decoded(kind: str, value: JSON) -> JSON:
     return decoded(value) if kind in ("schema", "tag") else value
 
 
-def _of_calls(body: JSONObject) -> Iterator[str]:
+def _read_calls(body: JSONObject) -> Iterator[str]:
     tools = body.get("tools")
     choice = body.get("tool_choice")
     if not isinstance(tools, list) or not tools or choice == "none":

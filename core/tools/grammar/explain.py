@@ -217,7 +217,7 @@ def explain_stop(matcher: GrammarMatcher, plan: GrammarPlan, stop: Stop) -> Expl
     """Return why the grammar of `plan` stepped in."""
     passes = _tester(matcher, stop)
     call = stop.call
-    for explain in (_by_count, _by_choice, _by_name, _by_arguments):
+    for explain in (_explain_count, _explain_choice, _explain_name, _explain_arguments):
         found = explain(plan, stop, call, passes)
         if found is not None:
             return replace(found, call=call)
@@ -240,14 +240,14 @@ def _tester(matcher: GrammarMatcher, stop: Stop) -> _Passes:
     return passes
 
 
-def _by_choice(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _Passes) -> Explanation | None:
+def _explain_choice(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _Passes) -> Explanation | None:
     free = replace(plan, choice="auto")
     if plan.choice == "auto" or not passes(free):
         return None
     return Explanation(Cause.TEXT_OUTSIDE_CALL, free, "text allowed, as with `tool_choice: auto`")
 
 
-def _by_count(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _Passes) -> Explanation | None:
+def _explain_count(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _Passes) -> Explanation | None:
     many = replace(plan, parallel=True)
     if not plan.parallel and passes(many):
         return Explanation(Cause.CALL_COUNT, many, "more than one call allowed")
@@ -257,7 +257,7 @@ def _by_count(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _
     return None
 
 
-def _by_name(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _Passes) -> Explanation | None:
+def _explain_name(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _Passes) -> Explanation | None:
     if call is None or not call.name or call.name in (tool.name for tool in plan.tools):
         return None
     choice = "required" if plan.choice == "forced" else plan.choice
@@ -269,7 +269,7 @@ def _by_name(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _P
     return Explanation(cause, wider, f"a tool `{call.name}` with free arguments assumed")
 
 
-def _by_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _Passes) -> Explanation | None:
+def _explain_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passes: _Passes) -> Explanation | None:
     if call is None or not passes(free_arguments(plan)):
         return None
     tool = next((tool for tool in plan.tools if tool.name == call.name), None)
@@ -282,9 +282,9 @@ def _by_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passe
     loose = replace(plan, any_order=True)
     if passes(loose):
         edit = find_missing(tool.parameters, passes_with, tool.parameters)
-        return _by_order(plan, tool, loose, edit, _tail_of(stop, call))
+        return _explain_order(plan, tool, loose, edit, _tail_of(stop, call))
     key = _key_at(stop)
-    if (unknown := _by_key(plan, tool, key, passes)) is not None:
+    if (unknown := _explain_key(plan, tool, key, passes)) is not None:
         return unknown
     edit = find_culprit(tool.parameters, passes_with, likely=key)
     if edit is None:
@@ -293,7 +293,7 @@ def _by_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passe
         )
     relaxed = _with_schema(plan, tool, edit.schema)
     if edit.kind == "missing" and edit.missing is not None:
-        return _by_order(plan, tool, relaxed, edit, _tail_of(stop, call))
+        return _explain_order(plan, tool, relaxed, edit, _tail_of(stop, call))
     if edit.kind == "unknown":
         declared = isinstance(edit.removed, list) and _escaped_key_at(stop) in edit.removed
         cause = Cause.SPELLING if declared else Cause.UNKNOWN_PROPERTY
@@ -301,7 +301,7 @@ def _by_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passe
     return Explanation(Cause.VALUE, relaxed, f"`{_rule(tool, edit).path}` left out", _rule(tool, edit))
 
 
-def _by_key(plan: GrammarPlan, tool: ToolGrammar, key: str | None, passes: _Passes) -> Explanation | None:
+def _explain_key(plan: GrammarPlan, tool: ToolGrammar, key: str | None, passes: _Passes) -> Explanation | None:
     """Tell an undeclared key where the format's tag lists the keys, so that a looser schema would not show it."""
     properties = tool.parameters.get("properties") if isinstance(tool.parameters, dict) else None
     opened = replace(plan, open_keys=True)
@@ -336,7 +336,7 @@ def _escaped_key_at(stop: Stop) -> str | None:
     return None
 
 
-def _by_order(
+def _explain_order(
     plan: GrammarPlan, tool: ToolGrammar, loose: GrammarPlan, edit: SchemaEdit | None, tail: str
 ) -> Explanation:
     """Tell a key that never comes from one that comes too late."""

@@ -154,11 +154,11 @@ class _Walker:
             None if reported is None or reported.constraint is None else constraint_of_server(reported.constraint)
         )
         if set_by_server is None:
-            set_by_server = self._of_calls() if asked.text is None else None if asked.of_calls else asked.text
+            set_by_server = self._find_calls() if asked.text is None else None if asked.of_calls else asked.text
         self.constraint = set_by_server
         self.leaves_no_thought = asked.text is not None or "tool_choice" in asked.fields
 
-    def _of_calls(self) -> Constraint | None:
+    def _find_calls(self) -> Constraint | None:
         """Return the grammar of the calls, as vLLM builds it for the format of the output."""
         trace = self.trace
         name = "" if trace.parse is None else trace.parse.parsed.format
@@ -217,7 +217,7 @@ def start_of(trace: Trace, written: Written) -> Start:
         return Start(0, is_known=False)
     if ended is None and _is_closed(prompt_end(trace) or ""):
         return Start(0)
-    return _by_output(trace, written.text, ended=ended)
+    return _judge_output(trace, written.text, ended=ended)
 
 
 def _shown_by_answer(trace: Trace, written: Written) -> bool | None:
@@ -231,7 +231,7 @@ def _shown_by_answer(trace: Trace, written: Written) -> bool | None:
     return False if any(closer in content for closer in closers) else None
 
 
-def _by_output(trace: Trace, text: str, *, ended: bool | None) -> Start:
+def _judge_output(trace: Trace, text: str, *, ended: bool | None) -> Start:
     """Return where a grammar sets in that waits for the end of reasoning: where the server's own parser saw it."""
     message = {} if trace.chat is None else trace.chat.message
     content, thought = content_of(message) or "", reasoning_of(message)

@@ -79,7 +79,7 @@ _WHY = {
     InForceReason.NO_OUTPUT: "There is no answer to judge.",
     InForceReason.OTHER_RUN: "The raw output of this answer is not known.",
     InForceReason.NOT_KNOWN: "How the server writes this grammar is not known.",
-    InForceReason.REFUSED: "XGrammar does not take it, so it cannot be compared with the output.",
+    InForceReason.REFUSED: "XGrammar does not accept it, so it cannot be compared with the output.",
     InForceReason.OBEYED_ANYWAY: (
         "The output follows it, but nothing shows whether the server enforced it or the model did so on its own."
     ),
@@ -91,7 +91,11 @@ def describe_in_force(found: InForce) -> str:
     what = f"The grammar of {_list(found.fields)}"
     if found.status is InForceStatus.IN_FORCE:
         place = "" if found.from_token is None else f" from token {found.from_token} on"
-        held = " It also held where the model reasons." if found.reason is InForceReason.NO_REASONING_PARSER else ""
+        held = (
+            " It also applied while the model was reasoning."
+            if found.reason is InForceReason.NO_REASONING_PARSER
+            else ""
+        )
         return f"{what} was in force{place}, and the output follows it.{held}"
     why = _WHY[found.reason] if found.reason is not None else ""
     if found.status is InForceStatus.UNKNOWN:
@@ -140,7 +144,7 @@ def _end_reasoning(trace: Trace) -> str:
     if parser in TABLES.parsers_ignoring_switch:
         return f"Start the server without `--reasoning-parser {parser}`, which no request can switch off."
     return (
-        f'Send `"chat_template_kwargs": {{{switch.written}}}` if the model is not to reason, or start the server with '
+        f'Send `"chat_template_kwargs": {{{switch.written}}}` if the model should not reason, or start the server with '
         "the reasoning parser of this model."
     )
 

@@ -176,7 +176,7 @@ def _words_about_names(wanted: str, known: str) -> dict[str, str]:
 
 def _ending(exit_status: int | None) -> str:
     if exit_status is None:
-        return "does not get ready"
+        return "did not become ready"
     if exit_status < 0:
         return f"was ended by signal {-exit_status}"
     return f"ended with exit status {exit_status}"

@@ -1,8 +1,8 @@
 """What a lab is not asked: a constraint that would keep it busy for all others.
 
-vLLM compiles schemas, patterns and grammars of a request in the process that serves everybody, and follows them in the
-one that generates for everybody; neither can be ended for one request. So each constraint is first compiled and
-followed here, in a helper that can be (`core.tools.grammar`). A server of somebody's own is asked anything.
+vLLM compiles schemas, patterns and grammars of a request in the process that serves everyone, and follows them in the
+one that generates for everyone; neither can be ended for one request. So each constraint is first compiled and
+followed here, in a helper that can be (`core.tools.grammar`). A server of someone's own is asked anything.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class LabGuard:
                 while len(self._costs) > _MAX_REMEMBERED:
                     self._costs.popitem(last=False)
         if cost_s > cpu_s:
-            raise GrammarTooMuchError("It needs more than what is left of the limit.")
+            raise GrammarTooMuchError("It needs more than the limit still allows.")
         return cost_s
 
     def close(self) -> None:
@@ -114,13 +114,13 @@ class LabGuard:
 def constraints_of(body: JSONObject, *, are_all_strict: bool = False) -> tuple[Constraint, ...]:
     """Return all of a request that vLLM makes a grammar of; `are_all_strict`: every tool is held to its schema."""
     return (
-        *_of_response_format(body.get("response_format")),
-        *_of_structured_outputs(body),
-        *_of_tools(body, are_all_strict=are_all_strict),
+        *_find_response_format(body.get("response_format")),
+        *_find_structured_outputs(body),
+        *_find_tools(body, are_all_strict=are_all_strict),
     )
 
 
-def _of_response_format(wanted: JSON) -> Iterator[Constraint]:
+def _find_response_format(wanted: JSON) -> Iterator[Constraint]:
     if not isinstance(wanted, dict):
         return
     declared = wanted.get("json_schema")
@@ -129,10 +129,10 @@ def _of_response_format(wanted: JSON) -> Iterator[Constraint]:
         if declared.get(name) is not None:
             yield Constraint(f"response_format.json_schema.{name}", "schema", declared[name])
     if wanted.get("type") == "structural_tag":
-        yield from _of_tag("response_format", wanted)
+        yield from _find_tag("response_format", wanted)
 
 
-def _of_structured_outputs(body: JSONObject) -> Iterator[Constraint]:
+def _find_structured_outputs(body: JSONObject) -> Iterator[Constraint]:
     """Yield what vLLM's own fields ask for, also under the names of earlier releases."""
     wanted = body.get("structured_outputs")
     given = {f"structured_outputs.{name}": value for name, value in wanted.items()} if isinstance(wanted, dict) else {}
@@ -140,12 +140,12 @@ def _of_structured_outputs(body: JSONObject) -> Iterator[Constraint]:
     for field, value in given.items():
         kind = _KINDS.get(field.removeprefix("structured_outputs.").removeprefix("guided_"))
         if kind == "tag":
-            yield from _of_tag(field, value)
+            yield from _find_tag(field, value)
         elif kind is not None and value is not None:
             yield Constraint(field, kind, value)
 
 
-def _of_tag(field: str, tag: JSON) -> Iterator[Constraint]:
+def _find_tag(field: str, tag: JSON) -> Iterator[Constraint]:
     """Yield a structural tag, or the schemas of one in its first form."""
     structures = tag.get("structures") if isinstance(tag, dict) else None
     if not isinstance(structures, list):
@@ -156,7 +156,7 @@ def _of_tag(field: str, tag: JSON) -> Iterator[Constraint]:
             yield Constraint(f"{field}.structures[{index}].schema", "schema", structure.get("schema", True))
 
 
-def _of_tools(body: JSONObject, *, are_all_strict: bool) -> Iterator[Constraint]:
+def _find_tools(body: JSONObject, *, are_all_strict: bool) -> Iterator[Constraint]:
     """Yield the parameters of tools that a call must follow; of which of them is the server's affair."""
     tools = body.get("tools")
     enforced = enforcement_of_request(body)

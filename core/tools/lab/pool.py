@@ -1,4 +1,4 @@
-"""One lab per spec for everybody: concurrent callers share a boot, and few run at once."""
+"""One lab per spec for everyone: concurrent callers share a boot, and few run at once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class LabPool:
         """Return a running lab, booting it if need be.
 
         Cancelling a caller leaves the boot to the others. Another session may make the pool stop the lab as soon as
-        it is idle: whoever uses it for a while takes a `lease`.
+        it is idle: anyone who uses it for a while takes a `lease`.
 
         Args:
             spec: What it is to serve.
@@ -96,7 +96,7 @@ class LabPool:
     @asynccontextmanager
     async def lease(self, spec: LabSpec, on_progress: Listener | None = None) -> AsyncIterator[Lab]:
         """Give a running lab that is not stopped to make room for another while the block runs; see `get`."""
-        listener = _on_this_loop(on_progress)
+        listener = _call_on_this_loop(on_progress)
         while True:
             entry = self._claim(spec, listener)
             if entry is None:
@@ -205,7 +205,7 @@ class LabPool:
                 waiter.set_result(None)
 
 
-def _on_this_loop(on_progress: Listener | None) -> Listener:
+def _call_on_this_loop(on_progress: Listener | None) -> Listener:
     """Return a listener that any thread may call and that runs on the present event loop."""
     loop = asyncio.get_running_loop()
 

@@ -112,7 +112,7 @@ def _job(body: JSONObject, spec: LabSpec, method: OfflineMethod, prompt: str) ->
 
 
 async def _ask(job: JSONObject, spec: LabSpec) -> JSONObject:
-    """Run the worker; whoever stops waiting ends it and all that it started."""
+    """Run the worker; anyone who stops waiting ends it and all that it started."""
     with tempfile.TemporaryDirectory(prefix="prompt-debugger-offline-") as scratch:
         process = await asyncio.create_subprocess_exec(
             spec.python or str(vllm_python()),

@@ -64,20 +64,20 @@ def gather_exchanges(paths: Iterable[Path]) -> Gathered:
     gathered = Gathered()
     for path in _files(paths):
         if path.suffix in JOURNALS:
-            gathered.exchanges += _of_journal(path)
+            gathered.exchanges += _read_journal(path)
             continue
         try:
             text = path.read_text(encoding="utf-8-sig", errors="replace")
         except OSError as error:
             raise RequestError(f"Cannot read {str(path)!r}: {error.strerror or error}.", field="PATH") from None
-        gathered.exchanges += _of_text(text, path, gathered)
+        gathered.exchanges += _read_text(text, path, gathered)
     return _sorted(gathered)
 
 
 def gather_pasted(text: str) -> Gathered:
     """Read the exchanges of a text: lines of requests with or without answers, a HAR, an agent's session file."""
     gathered = Gathered()
-    gathered.exchanges += _of_text(text, Path("the text"), gathered)
+    gathered.exchanges += _read_text(text, Path("the text"), gathered)
     return _sorted(gathered)
 
 
@@ -97,7 +97,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from (one for one in found[:_MAX_FILES] if one.is_file() and one.stat().st_size <= _MAX_BYTES)
 
 
-def _of_journal(path: Path) -> Iterator[Exchange]:
+def _read_journal(path: Path) -> Iterator[Exchange]:
     for row in open_stored(str(path))[0].rows():
         body = as_object(row.get("request"))
         if isinstance(body.get("messages"), list):
@@ -106,13 +106,13 @@ def _of_journal(path: Path) -> Iterator[Exchange]:
             yield Exchange(_plain(body), place, str(row.get("last_run_at") or ""), *_counts(usage))
 
 
-def _of_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
+def _read_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
     """Yield the exchanges of a text: of lines each by itself, of a HAR each entry."""
     lines = [line for line in text.splitlines() if line.strip()]
     values = [_parsed(line) for line in lines] if len(lines) > 1 and lines[0].lstrip().startswith("{") else []
     values = [value for value in values if value]
     if len(values) > 1:
-        session = list(_of_session(values, path))
+        session = list(_read_session(values, path))
         if session:
             yield from session
             return
@@ -135,7 +135,7 @@ def _of_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
         yield Exchange(_plain(request.body), place, str(at), *_counts(_usage_of(value)))
 
 
-def _of_session(values: list[JSONObject], path: Path) -> Iterator[Exchange]:
+def _read_session(values: list[JSONObject], path: Path) -> Iterator[Exchange]:
     """Yield the requests of Claude Code's and Codex's session files: before each answer, what was said until then."""
     so_far: list[JSON] = []
     last_id: JSON = None

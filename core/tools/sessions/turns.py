@@ -141,7 +141,7 @@ def _compared(before: tuple[Exchange, Rendered], turn: Turn, prompt: Rendered, s
         broken = _break(last.body, turn.exchange.body, kept, asked, prompt, setup)
         return replace(turn, kept=kept, recomputed=again, broken=broken)
     turn = replace(turn, kept=kept)
-    return turn if setup is None or setup.tokenizer is None else _after_answer(last.body, turn, setup)
+    return turn if setup is None or setup.tokenizer is None else _compare_after_answer(last.body, turn, setup)
 
 
 def _break(
@@ -154,7 +154,7 @@ def _break(
     if change is not None:
         return Break(kept, change.field, line, change.cause, change.cure, before.text, after.text)
     field = after.field or before.field
-    found = None if setup is None else _of_template(new, setup)
+    found = None if setup is None else _compare_templates(new, setup)
     cure = "" if found is None or found.first != kept else found.cure
     thought = _thought_at(old, field or "")
     if thought is not None and thought[1] in before.text and thought[1] not in after.text:
@@ -189,7 +189,7 @@ def _change_at(changes: Sequence[Change], fields: Sequence[str | None]) -> Chang
     return None
 
 
-def _after_answer(old: JSONObject, turn: Turn, setup: RenderSetup) -> Turn:
+def _compare_after_answer(old: JSONObject, turn: Turn, setup: RenderSetup) -> Turn:
     """Add what became of the answer between both prompts: it was computed, too."""
     messages, asked = objects_of(turn.exchange.body.get("messages")), objects_of(old.get("messages"))
     added = messages[len(asked) :]
@@ -202,13 +202,13 @@ def _after_answer(old: JSONObject, turn: Turn, setup: RenderSetup) -> Turn:
     if found is None or found.failure is not None or found.message_index != len(asked):
         return turn
     turn = replace(turn, kept=found.kept)
-    broken = _of_template(turn.exchange.body, setup) if found.broken is not None else None
+    broken = _compare_templates(turn.exchange.body, setup) if found.broken is not None else None
     if found.broken is None or broken is None:
         return turn
     return replace(turn, recomputed=min(found.broken.lost, found.next_count - found.kept), broken=broken)
 
 
-def _of_template(body: JSONObject, setup: RenderSetup) -> Break | None:
+def _compare_templates(body: JSONObject, setup: RenderSetup) -> Break | None:
     """Return why the template itself does not continue from the last answer."""
     report = follow_turns(body, setup, last=1)
     broken = report.turns[-1].broken if report.turns else None
@@ -234,7 +234,7 @@ def _prompt(body: JSONObject, setup: RenderSetup | None, encoder: SharedEncoder)
     made = render_text(Variant({**body, "add_generation_prompt": True}, setup))
     if isinstance(made, RenderFailure):
         return made
-    return encoder.keys_of(made[0]) if setup.tokenizer is not None else _of_characters(made[0], made[1])
+    return encoder.keys_of(made[0]) if setup.tokenizer is not None else _render_characters(made[0], made[1])
 
 
 def _place(body: JSONObject, prompt: Rendered, index: int, setup: RenderSetup | None) -> Place:
@@ -263,10 +263,10 @@ def _layout(body: JSONObject) -> Rendered:
     for text, field in pieces:
         spans.append(PromptSpan(Span(at, at + len(text) + 1), SpanKind.REQUEST, field))
         at += len(text) + 1
-    return _of_characters("".join(f"{text}\n" for text, _ in pieces), tuple(spans))
+    return _render_characters("".join(f"{text}\n" for text, _ in pieces), tuple(spans))
 
 
-def _of_characters(text: str, origins: tuple[PromptSpan, ...]) -> Rendered:
+def _render_characters(text: str, origins: tuple[PromptSpan, ...]) -> Rendered:
     return Rendered(text, "word", tuple(text), (), origins)
 
 

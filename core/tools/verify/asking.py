@@ -146,7 +146,7 @@ class Asker:
     async def _ask_rows(self, rows: Iterable[Row], group: asyncio.TaskGroup) -> None:
         for count, row in enumerate(rows):
             if count % _ROWS_AT_ONCE == 0:
-                await asyncio.sleep(0)  # a million answered rows are skipped without holding up anybody
+                await asyncio.sleep(0)  # a million answered rows are skipped without holding up anyone
             if not self.journal.must_ask(self.side, row.index, row.hash):
                 continue
             if problem := row.problem or self._lacks_api:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 _FIRST = 8
-_MOST = 256
+_MAX_CONCURRENCY = 256
 _SHRINK = 0.67
 _MORE = 1.1  # a gain that is not chance
 _FORGET = 0.005  # of the best latency, with each round: servers change
@@ -128,7 +128,7 @@ class Flow:
             self._limit = max(float(_FIRST), self._limit * 0.95)
         elif self._limit + 1 <= most:
             self._grow()
-        self._limit = min(float(_MOST), self._limit)
+        self._limit = min(float(_MAX_CONCURRENCY), self._limit)
         self._best_latency = min(latency, self._best_latency * (1 + _FORGET))
         self._begin_window()
 

@@ -59,7 +59,7 @@ class Kept(Protocol):
 
 
 def write_rows(path: Path, rows: Iterable[JSONObject]) -> None:
-    """Write the rows of the results; whoever reads the file meanwhile sees the old one or the new one, whole.
+    """Write the rows of the results; anyone who reads the file meanwhile sees the old one or the new one, whole.
 
     Results are passed on, so secrets are taken out of them; the journal has what was sent and said.
 

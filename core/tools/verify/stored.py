@@ -176,7 +176,7 @@ def _found(path: Path) -> Path:
 
 
 def _opened(path: Path) -> closing[sqlite3.Connection]:
-    """Open a journal, which somebody else may have made: its rows are in tables, and none is longer than is read."""
+    """Open a journal, which someone else may have made: its rows are in tables, and none is longer than is read."""
     try:
         journal = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)
         journal.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_BYTES)

@@ -169,8 +169,8 @@ async def check_vendor(
                 is_stream = case.suite == "tokens" or request.get("stream") is True
                 chat = await (client.chat_stream(request) if is_stream else client.chat(request))
             except BackendError as error:
-                return _of_failure(case, error)
-        return await _of_answer(case, chat)
+                return _check_failure(case, error)
+        return await _check_answer(case, chat)
 
     return list(await asyncio.gather(*(check(case) for case in cases)))
 
@@ -195,7 +195,7 @@ def report_of(checked: Sequence[Checked]) -> JSONObject:
     }
 
 
-def _of_failure(case: Case, error: BackendError) -> Checked:
+def _check_failure(case: Case, error: BackendError) -> Checked:
     if is_passing(error):
         return Checked(case, "infra_error", error.message)
     if case.suite == "parameter":
@@ -204,13 +204,13 @@ def _of_failure(case: Case, error: BackendError) -> Checked:
     return Checked(case, "failed", error.message)
 
 
-async def _of_answer(case: Case, chat: ChatResult) -> Checked:
+async def _check_answer(case: Case, chat: ChatResult) -> Checked:
     if chat.error is not None:
         return Checked(case, "infra_error", chat.error)
     if case.suite == "parameter":
         return Checked(case, "failed", f"it was answered instead of being refused with {case.expected}")
     if case.suite == "tokens":
-        return _of_tokens(case, None if chat.usage is None else chat.usage.prompt_tokens)
+        return _check_tokens(case, None if chat.usage is None else chat.usage.prompt_tokens)
     calls, tools = calls_of(chat), case.request["tools"]
     validity = await sandbox_of().run(check_calls, tools if isinstance(tools, list) else [], calls)
     if validity.draft_2020:
@@ -218,7 +218,7 @@ async def _of_answer(case: Case, chat: ChatResult) -> Checked:
     return Checked(case, "failed", "the arguments do not match the schema" if calls else "there is no call")
 
 
-def _of_tokens(case: Case, found: int | None) -> Checked:
+def _check_tokens(case: Case, found: int | None) -> Checked:
     expected = case.expected or 0
     if found is None:
         return Checked(case, "failed", "the server does not report prompt tokens")

@@ -31,7 +31,7 @@ from prompt_debugger.core.tools.verify.journal import Answered, Filed, file_run,
 from prompt_debugger.core.tools.verify.judge import Judge, Judged
 
 _SANDBOX = "answers"
-_MOST = 16  # answers of one visit
+_MAX_ANSWERS = 16  # answers of one visit
 _LONG_BYTES = 1 << 18  # of an answer, packed: such a one takes a while, and is read step by step
 _ROW_S = 1.0  # as long as a template may run
 _IN_VAIN = 32  # answers that came back unread, one after the other: then the server has to be asked for each
@@ -76,7 +76,7 @@ class Visits:
     @property
     def most(self) -> int:
         """How many answers are read at a time."""
-        return _MOST if self._is_of_use() else 1
+        return _MAX_ANSWERS if self._is_of_use() else 1
 
     def warm_up(self) -> None:
         """Have a process started, without waiting for it."""
@@ -196,7 +196,7 @@ _SETTINGS: OrderedDict[str, Setting] = OrderedDict()
 
 
 def _no_turn() -> AbstractAsyncContextManager[None]:
-    """Give a place to whoever will not use it."""
+    """Give a place that will not be used."""
     return nullcontext()
 
 

@@ -1,4 +1,4 @@
-"""An exchange that somebody should look at: one line for a person, one document for a webhook."""
+"""An exchange that someone should look at: one line for a person, one document for a webhook."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Alarm:
         parts = [f"{count} call{'' if count == 1 else 's'} {_WORDS.get(name, name)}" for name, count in counted]
         if self.stream_differs:
             named = ", ".join(f"`{name}`" for name in self.stream_differs)
-            parts.append(f"it streams differently than it would have been whole ({named})")
+            parts.append(f"streamed and whole, it differs ({named})")
         if self.lacks_grammar:
             parts.append("the grammar that it asks for was never in force")
         what = ", ".join(parts) or "an error was found"

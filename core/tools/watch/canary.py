@@ -29,7 +29,7 @@ from prompt_debugger.core.tools.verify.judge import account_of_run
 SCHEMA_VERSION = 1
 _FACT = "canary"
 _OUTCOMES = ("dropped", "altered", "cut", "invented", "leaked")
-_MOST = 200  # requests: each is asked every time
+_MAX_REQUESTS = 200  # requests: each is asked every time
 _SHOWN = 200
 
 
@@ -79,15 +79,15 @@ class Canary:
     """
 
     def __init__(self, file: Path, target: Target, journal: Journal) -> None:
-        self._rows = [*read_rows(file, Preparation(), shard=Shard(), limit=_MOST + 1)]
+        self._rows = [*read_rows(file, Preparation(), shard=Shard(), limit=_MAX_REQUESTS + 1)]
         self._target = target
         self._journal = journal
         problem = next((row.problem for row in self._rows if row.problem), "")
-        if not self._rows or problem or len(self._rows) > _MOST:
-            how_many = "it contains no request" if not self._rows else f"it has more than {_MOST} requests"
+        if not self._rows or problem or len(self._rows) > _MAX_REQUESTS:
+            how_many = "it contains no request" if not self._rows else f"it has more than {_MAX_REQUESTS} requests"
             raise RequestError(
                 f"{str(file)!r} cannot be used as a canary: {problem or how_many}.",
-                f"Give a file with one chat request per line, {_MOST} at most.",
+                f"Give a file with one chat request per line, {_MAX_REQUESTS} at most.",
                 field="--canary",
             )
 

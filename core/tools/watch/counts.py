@@ -19,7 +19,7 @@ from prompt_debugger.core.tools.watch.reading import model_of
 
 SCHEMA_VERSION = 1
 OUTCOMES = ("written", "returned", "dropped", "altered", "cut", "invented", "leaked")
-_MAX_NAMES = 50  # of models and of clients, each; whoever comes after them is among the others
+_MAX_NAMES = 50  # of models and of clients, each; anyone who comes after them is among the others
 _OTHERS = "others"
 
 
@@ -133,7 +133,7 @@ class Counts:
             counts=counts,
             by_code=as_object(counts["by_code"]),
             by_tool=as_object(counts["by_tool"]),
-            by_model={name: _of_model(tally) for name, tally in sorted(self.by_model.items())},
+            by_model={name: _count_model(tally) for name, tally in sorted(self.by_model.items())},
             by_client={
                 name: ClientRecord(counter["exchanges"], wilson(counter["at fault"], counter["exchanges"]))
                 for name, counter in sorted(self.by_client.items())
@@ -203,14 +203,14 @@ def open_watched(path: str) -> Counts:
 
 
 def is_bad(row: JSONObject) -> bool:
-    """Return whether somebody should look at an exchange: a call did not come through, or an error was found."""
+    """Return whether someone should look at an exchange: a call did not come through, or an error was found."""
     own = as_object(row.get("debugger"))
     if own.get("errors") or own.get("stream_differs") or own.get("grammar") == "never":
         return True
     return any(own.get(name) for name in OUTCOMES[2:])
 
 
-def _of_model(tally: Tally) -> JSONObject:
+def _count_model(tally: Tally) -> JSONObject:
     rates = tally.rates()
     shown = {name: rates[name] for name in ("dropped_rate", "altered_rate", "cut_rate", "leaked_rate", "fault_rate")}
     return {

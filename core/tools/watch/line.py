@@ -50,7 +50,7 @@ def read_line(line: str) -> Passed:
             problem = str(problems[0]) if isinstance(problems, list) and problems else "there is no whole answer"
             return Passed(None, problem=problem)
         client = str(facts.get("client") or "")
-        trace = _by_its_api(trace_of(_evidence_of(line, value, facts.get("status"))), facts)
+        trace = _set_api(trace_of(_evidence_of(line, value, facts.get("status"))), facts)
         return Passed(trace, at, duration_ms, client)
     except DebuggerError as error:
         return Passed(None, problem=error.message)
@@ -58,7 +58,7 @@ def read_line(line: str) -> Passed:
         return Passed(None, problem=f"it cannot be read: {error}"[:200])
 
 
-def _by_its_api(trace: Trace, facts: JSONObject) -> Trace:
+def _set_api(trace: Trace, facts: JSONObject) -> Trace:
     """Return the run with the API that its address is of, and a refusal with the status that came with it."""
     api = _api_of(str(facts.get("path") or "").partition("?")[0], trace.request.api)
     request, refusal, status = trace.request, trace.refusal, facts.get("status")

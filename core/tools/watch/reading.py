@@ -122,15 +122,15 @@ class Reader:
             async with self._connecting:  # exchanges that are read at once share the connection
                 judge = await self._connected()
         if judge is None:
-            judged = await judge_answer(answer, trace, 1, _as_it_is)
+            judged = await judge_answer(answer, trace, 1, _keep)
         else:
-            judge = self._with_what_was_seen(judge, trace)
+            judge = self._add_observations(judge, trace)
             judged = await judge.judge(answer, Trace(request=trace.request, chat=chat, api=trace.api), 1)
             self._note_what_is_seen(judged.trace)
         of_chat = judge if chat is trace.chat else None  # the server reads ids again as those of a chat completion
         return Read(await self._looked_at_again(judged, trace.request.body, of_chat), passed.client)
 
-    def _with_what_was_seen(self, judge: Judge, trace: Trace) -> Judge:
+    def _add_observations(self, judge: Judge, trace: Trace) -> Judge:
         """Add to what is known of the server what earlier answers of this model showed."""
         seen = self.reasoning_parsers.get(_model_in(trace))
         if seen is None or judge.server.has_reasoning_parser is not None:
@@ -186,7 +186,7 @@ def _with_ids(trace: Trace) -> ChatResult:
     return replace(chat, token_ids=raw.token_ids)  # those of its prompt are in it
 
 
-async def _as_it_is(trace: Trace, _: Answer) -> Trace:
+async def _keep(trace: Trace, _: Answer) -> Trace:
     return trace
 
 

@@ -35,8 +35,8 @@ async def stream_differs(client: ServerClient, trace: Trace) -> tuple[str, ...]:
     whole = (await ask_server_parsers(client, names[:1], output))[names[0]]
     if whole.error is not None or trace.chat is None:
         return ()
-    told, read = _told(trace.chat.message), _read(whole)
-    return tuple(name for name in told if told[name] != read[name])
+    reported, read = _told(trace.chat.message), _read(whole)
+    return tuple(name for name in reported if reported[name] != read[name])
 
 
 def _told(message: JSONObject) -> JSONObject:

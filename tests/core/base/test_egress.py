@@ -82,7 +82,7 @@ def test_no_name_is_looked_up(lookup: str) -> None:
 
 
 def test_names_of_this_machine_are_looked_up() -> None:
-    """Whoever listens asks for the address to listen on."""
+    """Anyone who listens asks for the address to listen on."""
     code = """
     for host in ("localhost", "127.0.0.1", "::1", None, "0.0.0.0"):
         socket.getaddrinfo(host, 80)

@@ -30,7 +30,7 @@ def _as_in_a_new_process(monkeypatch):
         ("_hooked", []),
     ):
         monkeypatch.setattr(egress, name, fresh)
-    monkeypatch.setattr(egress, "_CARRIERS", egress._CARRIERS | {"mutmut"})  # stands between as it changes functions
+    monkeypatch.setattr(egress, "_CARRIERS", egress._CARRIERS | {"mutmut"})  # is between as it changes functions
 
 
 @pytest.fixture
@@ -52,12 +52,12 @@ def test_what_is_sent_to_an_address_is_refused(event, opened):
     assert is_refused(event, opened, FAR)
     assert is_refused(event, opened, ("127.0.0.1", 80))
     assert is_refused(event, opened, ("::1", 80, 0, 0))
-    assert is_refused(event, opened, ("192.0.2.1",))  # an address of a kind that nobody knows
+    assert is_refused(event, opened, ("192.0.2.1",))  # an address of a kind that no one knows
     assert not is_refused(event, opened, None)  # no address: the socket is connected already
     assert not is_refused(event, opened, "/run/a.socket")
 
 
-def test_a_socket_of_this_machine_s_files_reaches_nobody(opened):
+def test_a_socket_of_this_machine_s_files_reaches_no_one(opened):
     with socket.socket(socket.AF_UNIX) as of_files:
         assert not is_refused("socket.connect", of_files, FAR)
     assert is_refused("socket.connect", SimpleNamespace(family=socket.AF_UNIX), FAR)  # no socket at all
@@ -83,7 +83,7 @@ def test_a_name_of_this_machine_is_looked_up(event, host):
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "fe80::1%eth0", b"192.0.2.1"])
-def test_the_address_of_an_address_asks_nobody_but_its_name_does(host):
+def test_the_address_of_an_address_asks_no_one_but_its_name_does(host):
     assert not is_refused("socket.getaddrinfo", host, 80)
     assert not is_refused("socket.gethostbyname", host)
     assert is_refused("socket.gethostbyaddr", host)
@@ -200,7 +200,7 @@ def test_the_place_is_behind_the_libraries_that_carry_it_out(carrier):
     assert egress._place(_frame_of(carrier)).startswith(f"{__name__}:")
 
 
-def test_the_place_of_what_nobody_here_began_is_a_library_s_thread():
+def test_the_place_of_what_no_one_here_began_is_a_library_s_thread():
     assert egress._place(_frame_of("somebody.else")).startswith("somebody.else:")
     assert egress._place(None) == "a thread of a library"
 

@@ -1,37 +1,50 @@
-"""What is packed is unpacked up to a limit: a journal that others sent may hold a little that becomes a lot."""
+"""Packed data is unpacked up to a limit: a small journal from outside may unpack to a huge one."""
 
 from __future__ import annotations
 
+import gzip
 import tracemalloc
 import zlib
 
 import pytest
 
-from prompt_debugger.core.base.packed import unpack
+from prompt_debugger.core.base.packed import GZIP, unpack, unpack_beginning
 
-MOST = 1 << 20
+MAX_BYTES = 1 << 20
 
 
-@pytest.mark.parametrize("data", [b"", b"abc", b"a" * MOST])
+@pytest.mark.parametrize("data", [b"", b"abc", b"a" * MAX_BYTES])
 def test_what_fits_comes_back_whole(data: bytes) -> None:
-    assert unpack(zlib.compress(data), MOST) == data
+    assert unpack(zlib.compress(data), MAX_BYTES) == data
 
 
 def test_a_bomb_stops_at_the_limit() -> None:
     packer = zlib.compressobj(9)
-    bomb = b"".join(packer.compress(b"\0" * MOST) for _ in range(200)) + packer.flush()
+    bomb = b"".join(packer.compress(b"\0" * MAX_BYTES) for _ in range(200)) + packer.flush()
     tracemalloc.start()
 
     with pytest.raises(ValueError, match="longer than 1,048,576 bytes"):
-        unpack(bomb, MOST)
+        unpack(bomb, MAX_BYTES)
 
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert len(bomb) < MOST
-    assert peak < 8 * MOST
+    assert len(bomb) < MAX_BYTES
+    assert peak < 8 * MAX_BYTES
 
 
-@pytest.mark.parametrize("blob", [b"", b"no such thing", zlib.compress(b"abc" * 99)[:-5]])
-def test_what_is_not_whole_is_an_error(blob: bytes) -> None:
-    with pytest.raises(ValueError, match=r"it (?:is )?c"):
+def test_damaged_data_is_an_error() -> None:
+    with pytest.raises(ValueError, match="incorrect header check"):
+        unpack(b"no such thing")
+
+
+@pytest.mark.parametrize("blob", [b"", zlib.compress(b"abc" * 99)[:-5]])
+def test_data_that_ends_early_is_an_error(blob: bytes) -> None:
+    with pytest.raises(ValueError, match="it is cut off"):
         unpack(blob)
+
+
+def test_the_beginning_of_data_that_ends_early_is_read() -> None:
+    packed = gzip.compress(b"abc" * 99)
+
+    assert unpack_beginning(packed, MAX_BYTES, form=GZIP) == (b"abc" * 99, True)
+    assert unpack_beginning(packed[:-8], MAX_BYTES, form=GZIP) == (b"abc" * 99, False)

@@ -1,4 +1,4 @@
-"""A certificate that nobody but itself has signed, fresh for each run of the tests."""
+"""A certificate that no one but itself has signed, fresh for each run of the tests."""
 
 from __future__ import annotations
 

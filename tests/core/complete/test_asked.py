@@ -33,10 +33,10 @@ def whole(text: str, **fields: JSON) -> JSONObject:
 
 
 def streamed(*texts: str, finish_reason: str | None = "stop", ids: Sequence[Sequence[int]] = ()) -> Behaviour:
-    def told(number: int) -> JSONObject:
+    def shown(number: int) -> JSONObject:
         return {"token_ids": list(ids[number])} if ids else {}
 
-    events = [chunk(delta={"content": text}, finish_reason=None, **told(place)) for place, text in enumerate(texts)]
+    events = [chunk(delta={"content": text}, finish_reason=None, **shown(place)) for place, text in enumerate(texts)]
     events.append(chunk(delta={}, finish_reason=finish_reason))
     return stream(*events, b"data: [DONE]\n\n")
 
@@ -95,8 +95,8 @@ async def test_a_whole_answer_that_was_asked_for_is_judged() -> None:
 async def test_a_stream_is_asked_to_tell_its_own_run_where_it_is_what_was_asked_for() -> None:
     tokenizer = load_tokenizer(LAB_MODEL)
     ids = tokenizer.encode("hello there")
-    told = streamed("hello there", ids=[ids])
-    found, server = await run({**BOTH, "/v1/chat/completions#stream": told}, {**BODY, "stream": True})
+    shown = streamed("hello there", ids=[ids])
+    found, server = await run({**BOTH, "/v1/chat/completions#stream": shown}, {**BODY, "stream": True})
 
     assert found.raw is not None
     assert (found.evidence, found.raw.text) == (Basis.SAME_RUN, "hello there")
@@ -117,8 +117,8 @@ async def test_our_own_stream_is_not_asked_for_more_than_it_needs() -> None:
 
 async def test_a_stream_without_ids_is_held_against_the_whole_answer_s_ids() -> None:
     ids: list[JSON] = list(load_tokenizer(LAB_MODEL).encode("hello there"))
-    told = answer(200, {**whole("hello there", token_ids=ids), "usage": {"completion_tokens": len(ids)}})
-    found, _ = await run({**BOTH, "/v1/chat/completions": told}, {**BODY, "stream": True})
+    shown = answer(200, {**whole("hello there", token_ids=ids), "usage": {"completion_tokens": len(ids)}})
+    found, _ = await run({**BOTH, "/v1/chat/completions": shown}, {**BODY, "stream": True})
 
     assert found.raw is not None
     assert (found.evidence, found.raw.text) == (Basis.OWN_RENDER, "hello there")
@@ -214,8 +214,8 @@ async def test_once_asks_for_the_request_itself_alone() -> None:
 
 async def test_once_rests_on_the_ids_of_the_run_where_they_are_reported() -> None:
     ids: list[JSON] = list(load_tokenizer(LAB_MODEL).encode("whole"))
-    told = answer(200, {**whole("whole", token_ids=ids), "usage": {"completion_tokens": len(ids)}})
-    found, server = await run({**BOTH, "/v1/chat/completions": told}, once=True)
+    shown = answer(200, {**whole("whole", token_ids=ids), "usage": {"completion_tokens": len(ids)}})
+    found, server = await run({**BOTH, "/v1/chat/completions": shown}, once=True)
 
     assert (found.evidence, kinds(server)) == (Basis.SAME_RUN, ["whole"])
     assert found.notes == ()

@@ -133,8 +133,8 @@ def test_as_many_calls_as_a_looping_model_writes_are_read() -> None:
 async def test_a_stream_of_more_calls_than_any_model_writes_is_not_all_read(events_count: int) -> None:
     parts = [_calls(MAX_CALLS)] if events_count == 2 else []
     parts.append(_calls(1 if parts else MAX_CALLS + 1, MAX_CALLS if parts else 0))
-    told = [json.dumps({"choices": [{"index": 0, "delta": {"tool_calls": part}}]}) for part in parts]
-    sent = [f"data: {data}\n\n".encode() for data in [*told, "[DONE]"]]
+    shown = [json.dumps({"choices": [{"index": 0, "delta": {"tool_calls": part}}]}) for part in parts]
+    sent = [f"data: {data}\n\n".encode() for data in [*shown, "[DONE]"]]
     async with faulty_server(stream(*sent)) as server, ServerClient(server.base_url) as client:
         result = await client.chat_stream(BODY)
 

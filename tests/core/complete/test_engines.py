@@ -258,14 +258,14 @@ def test_one_new_file_is_recognised_named_asked_and_believed(tmp_path: Path) -> 
         )
 
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert "`lanternd:std`" in told.pop("hint")
-    assert told.pop("test").startswith("import json\nimport lantern\n")
-    commands = told.pop("commands")
+    shown = json.loads(done.stdout)
+    assert "`lanternd:std`" in shown.pop("hint")
+    assert shown.pop("test").startswith("import json\nimport lantern\n")
+    commands = shown.pop("commands")
     assert list(commands) == ["vllm", "lanternd", "sglang", "llama.cpp"], "what was tried comes first"
     assert commands["lanternd"] == "lanternd MODEL --reads std/muse"
-    assert told.pop("report").startswith("target    Lantern Daemon 1 ")
-    assert told == {
+    assert shown.pop("report").startswith("target    Lantern Daemon 1 ")
+    assert shown == {
         "kind": "lanternd",
         "features": ["apply_template", "lantern_read"],
         "header": "Lantern Daemon 1",

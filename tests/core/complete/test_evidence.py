@@ -187,14 +187,14 @@ async def test_without_a_tokenizer_the_server_reports_its_tokens(client: ServerC
     found = await run(client, BODY)
     assert found.raw is not None
 
-    for ids, told, text in (
+    for ids, shown, text in (
         (found.raw.token_ids, found.raw_pieces, found.raw.text),
         (found.prompt_token_ids, found.prompt_pieces, found.prompt_text),
     ):
         assert ids is not None
-        assert told is not None
+        assert shown is not None
         assert text is not None
-        assert pieces_of_reported(told, text) == tuple(token.piece for token in tokenizer.tokens_of_ids(ids)[1])
+        assert pieces_of_reported(shown, text) == tuple(token.piece for token in tokenizer.tokens_of_ids(ids)[1])
 
 
 @pytest.mark.lab
@@ -506,10 +506,10 @@ async def test_ids_that_the_server_counts_differently_are_not_taken_for_all() ->
 async def test_a_server_that_takes_no_ids_gets_the_text_of_the_chats_own() -> None:
     """LiteLLM's proxy answers 429 to a prompt of ids."""
     choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop"}
-    told: JSON = {"choices": [choice], "prompt_token_ids": [1]}
+    shown: JSON = {"choices": [choice], "prompt_token_ids": [1]}
     no_ids = answer(429, {"error": {"message": "Unmapped prompt format"}})
     behaviours = BEHAVIOURS | {
-        "/v1/chat/completions": answer(200, told),
+        "/v1/chat/completions": answer(200, shown),
         "/v1/completions": in_turn(no_ids, RAW_TEXT),
         "/detokenize": answer(200, {"prompt": "one"}),
     }
@@ -531,9 +531,9 @@ async def test_ids_that_their_own_text_does_not_have_are_asked_for_alone() -> No
     }
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
         client.server = replace(SERVER, kind="vllm")
-        told = await client.reported_tokens((7, 8, 7), " hi h")
+        shown = await client.reported_tokens((7, 8, 7), " hi h")
 
-    assert told == ("Ġh", b"i", "Ġh")
+    assert shown == ("Ġh", b"i", "Ġh")
     assert [request.json for request in server.received][-1] == {"tokens": [8], "model": "m"}
 
 
@@ -553,14 +553,14 @@ async def test_ids_next_to_log_probabilities_need_no_decoding() -> None:
         "index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "logprobs": {"content": entries},
         "provider_specific_fields": proxied,
     }  # fmt: skip
-    told: JSON = {
+    shown: JSON = {
         "choices": [choice],
         "usage": {"completion_tokens": 2, "prompt_tokens": 1},
         "prompt_token_ids": [1],
         "prompt_text": "one",
     }
     no_ids = answer(429, {"error": {"message": "Unmapped prompt format" + "!" * 500}})
-    behaviours = BEHAVIOURS | {"/v1/chat/completions": answer(200, told)}
+    behaviours = BEHAVIOURS | {"/v1/chat/completions": answer(200, shown)}
     async with (
         faulty_server(behaviours | {"/v1/completions": in_turn(no_ids, RAW_TEXT)}) as server,
         ServerClient(server.base_url) as client,
@@ -607,9 +607,9 @@ async def test_the_run_itself_without_its_markers_gives_way_to_a_second_run_that
     choice: JSON = {
         "index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "logprobs": {"content": entries},
     }  # fmt: skip
-    told: JSON = {"choices": [choice], "usage": {"completion_tokens": 2, "prompt_tokens": 2}}
+    shown: JSON = {"choices": [choice], "usage": {"completion_tokens": 2, "prompt_tokens": 2}}
     async with (
-        faulty_server(BEHAVIOURS | {"/v1/chat/completions": answer(200, told)}) as server,
+        faulty_server(BEHAVIOURS | {"/v1/chat/completions": answer(200, shown)}) as server,
         ServerClient(server.base_url) as client,
     ):
         unknown = await gather(client, SERVER, {"model": "m", "temperature": 0}, local_prompt=LOCAL)

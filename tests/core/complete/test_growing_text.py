@@ -5,24 +5,24 @@ from prompt_debugger.core.complete.growing_text import GrowingText
 
 
 def test_short_text_is_reported_at_every_piece():
-    told = []
-    text = GrowingText(told.append)
+    shown = []
+    text = GrowingText(shown.append)
     for piece in ("Let", " me", " check"):
         text.add(piece)
 
-    assert told == ["Let", "Let me", "Let me check"]
+    assert shown == ["Let", "Let me", "Let me check"]
     assert (text.text, text.length) == ("Let me check", 12)
 
 
 def test_long_text_is_reported_seldom_and_kept_whole():
-    told = []
-    text = GrowingText(told.append)
+    shown = []
+    text = GrowingText(shown.append)
     for number in range(100_000):
         text.add(f"{number:09} ")
 
     assert text.text == "".join(f"{number:09} " for number in range(100_000))
-    assert len(told) < 2_000 + 256 * 8
-    assert all(text.text.startswith(earlier) for earlier in told[::97])
+    assert len(shown) < 2_000 + 256 * 8
+    assert all(text.text.startswith(earlier) for earlier in shown[::97])
 
 
 def test_no_one_need_listen():

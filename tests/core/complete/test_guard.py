@@ -131,7 +131,7 @@ async def test_one_address_that_is_not_public_is_enough_to_refuse(addresses: Seq
 
 
 async def test_the_connection_goes_to_the_address_that_was_judged() -> None:
-    """The name resolves to a good address when judged, and would to another one if anybody looked again."""
+    """The name resolves to a good address when judged, and would to another one if anyone looked again."""
     asked: list[str] = []
 
     async def rebind(host: str, _port: int) -> Sequence[str]:
@@ -195,7 +195,7 @@ async def test_a_redirect_within_the_listed_server_passes_the_guard() -> None:
 
 
 async def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy would resolve the name itself, where nobody judges it."""
+    """A proxy would resolve the name itself, where no one judges it."""
     async with faulty_server(answer(200, {})) as proxy, faulty_server(answer(200, {"data": []})) as server:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{_port(proxy)}")

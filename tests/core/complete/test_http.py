@@ -232,9 +232,9 @@ async def test_a_port_where_no_one_listens() -> None:
     ],
 )
 def test_what_no_loopback_server_can_show_is_reported_as_well(error: httpx.HTTPError, kind: str, words: str) -> None:
-    told = failure_of_transport(Call("POST", "http://h/v1", KEY), error, Timeouts(connect_s=5), began=False)
+    shown = failure_of_transport(Call("POST", "http://h/v1", KEY), error, Timeouts(connect_s=5), began=False)
 
-    assert (told.kind, words in told.message) == (kind, True), told.message
+    assert (shown.kind, words in shown.message) == (kind, True), shown.message
 
 
 async def test_a_host_that_does_not_exist() -> None:
@@ -377,7 +377,7 @@ async def test_a_raw_stream_may_end_without_its_last_empty_line() -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
-    """A server context whose certificate nobody but itself has signed."""
+    """A server context whose certificate no one but itself has signed."""
     pytest.importorskip("cryptography", reason="makes the certificate; comes along with vLLM")
     from tests.core.complete.certificates import self_signed_context
 

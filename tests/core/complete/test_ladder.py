@@ -173,9 +173,9 @@ async def test_a_tokenizer_that_is_another_models_is_reported() -> None:
         "/v1/chat/completions": answer(200, {"choices": [choice], "prompt_token_ids": [1]}),
         "/detokenize": answer(200, {"prompt": "seven"}),
     }
-    told = replace(SERVER, features=frozenset({"detokenize"}))
+    shown = replace(SERVER, features=frozenset({"detokenize"}))
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
-        found = await gather(client, told, SENT, tokenizer=TwoWords(), local_prompt=LOCAL)
+        found = await gather(client, shown, SENT, tokenizer=TwoWords(), local_prompt=LOCAL)
 
     assert found.raw is not None
     assert (found.evidence, found.raw.text) == (Basis.SAME_RUN, "seven")
@@ -188,10 +188,10 @@ async def test_a_tokenizer_that_decodes_as_the_server_does_is_not_remarked_on() 
         "/v1/chat/completions": answer(200, {"choices": [choice], "prompt_token_ids": [7]}),
         "/detokenize": answer(200, {"prompt": "7"}),
     }
-    told = replace(SERVER, features=frozenset({"detokenize"}))
+    shown = replace(SERVER, features=frozenset({"detokenize"}))
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
-        found = await gather(client, told, SENT, tokenizer=TwoWords())
-        unknown = await gather(client, told, SENT, tokenizer=None)
+        found = await gather(client, shown, SENT, tokenizer=TwoWords())
+        unknown = await gather(client, shown, SENT, tokenizer=None)
 
     assert not [note for note in (*found.notes, *unknown.notes) if "tokenizer available" in note]
 
@@ -203,21 +203,21 @@ async def test_ids_are_decoded_here_where_the_server_does_not() -> None:
         "/detokenize": answer(500),
         "/tokenize": answer(200, {"tokens": [4]}),
     }
-    told = replace(SERVER, features=frozenset({"detokenize", "tokenize"}))
+    shown = replace(SERVER, features=frozenset({"detokenize", "tokenize"}))
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
-        found = await gather(client, told, SENT, tokenizer=TwoWords())
+        found = await gather(client, shown, SENT, tokenizer=TwoWords())
 
     assert found.raw is not None
     assert (found.evidence, found.raw.text, found.prompt_token_ids) == (Basis.SAME_RUN, "7", (4,))
 
 
 async def test_text_without_a_tokenizer_is_the_last_resort() -> None:
-    told = replace(SERVER, features=frozenset({"tokenize"}))
+    shown = replace(SERVER, features=frozenset({"tokenize"}))
     async with (
         faulty_server(BEHAVIOURS | {"/tokenize": answer(500)}) as server,
         ServerClient(server.base_url) as client,
     ):
-        found = await gather(client, told, SENT, local_prompt=replace(LOCAL, tokens=None))
+        found = await gather(client, shown, SENT, local_prompt=replace(LOCAL, tokens=None))
 
     assert found.evidence is Basis.TEXT_ONLY
     assert [b"<s>q" in request.body for request in server.received if request.path == "/v1/completions"] == [True]

@@ -236,7 +236,7 @@ async def test_a_server_that_hangs_at_every_look_is_reported_without_max_tokens(
         with pytest.raises(BackendError) as caught:
             await client.probe("m")
 
-    assert "/v1/models: no whole answer within 0.2 s." in caught.value.message
+    assert "/v1/models: no complete answer within 0.2 s." in caught.value.message
     assert "max_tokens" not in caught.value.hint
 
 

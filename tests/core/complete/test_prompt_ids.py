@@ -58,8 +58,8 @@ async def test_ids_that_only_the_stream_tells_are_known_where_nothing_is_sampled
 
 
 async def test_ids_of_the_answer_itself_come_before_those_of_the_stream() -> None:
-    told = {"/v1/chat/completions": whole(prompt_token_ids=[7, 8]), "/v1/chat/completions#stream": stream(FIRST, END)}
-    found, _ = await run(told)
+    shown = {"/v1/chat/completions": whole(prompt_token_ids=[7, 8]), "/v1/chat/completions#stream": stream(FIRST, END)}
+    found, _ = await run(shown)
 
     assert found.prompt_token_ids == (7, 8)
 
@@ -86,8 +86,8 @@ TELLS_TEMPLATE = frozenset({"apply_template"})
 async def test_ids_of_a_template_are_the_run_s_unless_the_answer_tells_another_prompt(
     own: str | None, ids: tuple[int, ...] | None
 ) -> None:
-    told = whole() if own is None else whole(prompt_text=own)
-    found, server = await run({**TEMPLATED, "/v1/chat/completions": told}, features=TELLS_TEMPLATE, kind="llama.cpp")
+    shown = whole() if own is None else whole(prompt_text=own)
+    found, server = await run({**TEMPLATED, "/v1/chat/completions": shown}, features=TELLS_TEMPLATE, kind="llama.cpp")
 
     assert found.prompt_token_ids == ids
     assert sampled_on(server) == [[4, 5]]

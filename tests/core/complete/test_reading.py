@@ -66,7 +66,7 @@ def test_a_message_of_more_values_than_any_is_not_read(monkeypatch: pytest.Monke
         return read_chat({"choices": [{"message": message}]}, "", 0.0).error
 
     assert error_of({"a": [1, 2, 3, 4, 5, 6, 7]}) is None
-    assert "so it was not read to its end" in str(error_of({"a": [1, 2, 3, 4, 5, 6, 7, 8]}))
+    assert "so it was not read to the end" in str(error_of({"a": [1, 2, 3, 4, 5, 6, 7, 8]}))
 
 
 def test_a_streamed_message_stops_growing_where_no_message_is_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_a_streamed_message_stops_growing_where_no_message_is_as_large(monkeypat
 
     result = reader.finish("", 0.0)
 
-    assert "the streamed message is made of more than" in str(result.error)
+    assert "the streamed message contains more than" in str(result.error)
     assert len(result.message) == 11
     assert len(result.deltas) == 31
 
@@ -99,7 +99,7 @@ def test_events_of_more_values_than_any_stream_has_are_not_kept(monkeypatch: pyt
 
     result = reader.finish("", 0.0)
 
-    assert "the events of the stream are made of more than 30 values" in str(result.error)
+    assert "the events of the stream contain more than 30 values" in str(result.error)
     assert (len(result.deltas), result.message) == (10, {"content": "a" * 10})
 
 

@@ -153,7 +153,7 @@ async def test_what_comes_after_an_answer_is_never_the_next_one() -> None:
             assert (await exchange(relay))[:1] == (200,)
 
 
-async def test_an_answer_that_nobody_reads_to_its_end_closes_its_connection() -> None:
+async def test_an_answer_that_no_one_reads_to_its_end_closes_its_connection() -> None:
     async with relay_to(in_pieces(WHOLE[:-3], keeps=True)) as (relay, connections):
         for _ in range(2):
             async with relay.send("POST", relay.url_of(b"/v1/models", b""), [], None) as answer:

@@ -31,10 +31,10 @@ NEITHER: list[JSONObject] = [
 
 @pytest.mark.parametrize(("bodies", "api"), [(MESSAGES, "Messages"), (RESPONSES, "Responses")])
 def test_each_body_of_an_api_is_told_as_its_answer(bodies: list[JSONObject], api: str) -> None:
-    told = {other_form(json.dumps(body)) for body in bodies}
+    shown = {other_form(json.dumps(body)) for body in bodies}
 
-    assert len(told) == 1
-    assert api in str(told.pop())
+    assert len(shown) == 1
+    assert api in str(shown.pop())
 
 
 @pytest.mark.parametrize("body", NEITHER, ids=json.dumps)

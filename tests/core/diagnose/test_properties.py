@@ -1,4 +1,4 @@
-"""Rules and verdict on traces that nobody would make by hand."""
+"""Rules and verdict on traces that no one would make by hand."""
 
 from __future__ import annotations
 

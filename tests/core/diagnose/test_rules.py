@@ -87,7 +87,7 @@ def test_evidence_names_a_field_that_there_is(rule_case: RuleCase) -> None:
 
 
 def _value_at(value: object, path: str) -> object:
-    """Return what stands at a path such as `tool_calls[0].id`; `None` if nothing does."""
+    """Return what is at a path such as `tool_calls[0].id`; `None` if nothing does."""
     for step in re.findall(r"[^.\[\]]+", path):
         if isinstance(value, dict):
             value = value.get(step)

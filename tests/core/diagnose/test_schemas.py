@@ -1,4 +1,4 @@
-"""Schemas that somebody wrote by hand, or to do harm."""
+"""Schemas that someone wrote by hand, or to do harm."""
 
 from __future__ import annotations
 

@@ -38,16 +38,16 @@ ERRORS = [
     ),
     (
         f"Error executing step: AI_NoObjectGeneratedError: No object generated: response did not match schema.{STACK}",
-        "The answer does not fit what the program expects: No object generated: response did not match schema.",
+        "The answer does not match what the program expects: No object generated: response did not match schema.",
     ),
     (
         "pydantic_ai.exceptions.UnexpectedModelBehavior: Exceeded maximum retries (1) for result validation",
-        "The answer does not fit what the program expects: Exceeded maximum retries (1) for result validation.",
+        "The answer does not match what the program expects: Exceeded maximum retries (1) for result validation.",
     ),
     (
         "instructor.exceptions.InstructorRetryException: 1 validation error for UserInfo\nname\n  Field required "
         "[type=missing, input_value={'type': 'object'}, input_type=dict]",
-        "The answer does not fit what the program expects: ",
+        "The answer does not match what the program expects: ",
     ),
     (
         "TypeError: Completions.create() got an unexpected keyword argument 'chat_template_kwargs'",
@@ -103,7 +103,8 @@ def test_a_check_of_a_class_is_not_a_refusal_of_the_server():
     trace = asyncio.run(show_evidence(read_evidence(text + "input_value={'b': 1}, input_type=dict]")))
 
     assert trace.verdict is not None
-    assert trace.verdict.sentence.startswith("A value does not fit the class that a program checks it against: 1 valid")
+    said = "A value does not match the class that a program checks it against: 1 valid"
+    assert trace.verdict.sentence.startswith(said)
 
 
 def test_what_an_agent_quotes_of_the_output_is_read_as_the_raw_output():

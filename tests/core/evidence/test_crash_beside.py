@@ -38,5 +38,5 @@ async def test_the_frame_that_raised_it_is_named():
         f"The server no longer crashed after the update.\n{RAISED}",
     ],
 )
-def test_what_does_not_show_a_crash_of_the_server_is_none(told):
-    assert Part.ERROR not in read_evidence(f"### What happens\n\n{told}\n\n{REQUEST}").holds
+def test_what_does_not_show_a_crash_of_the_server_is_none(shown):
+    assert Part.ERROR not in read_evidence(f"### What happens\n\n{shown}\n\n{REQUEST}").holds

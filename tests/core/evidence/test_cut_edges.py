@@ -41,7 +41,7 @@ def table(text):
         f"$ cat out.txt\n{CALL}\n$ ",
     ],
 )
-def test_what_stands_around_a_text_is_taken_off(text):
+def test_what_is_around_a_text_is_taken_off(text):
     assert CALL in clean(text).text
 
 

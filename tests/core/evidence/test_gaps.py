@@ -1,4 +1,4 @@
-"""What somebody left out of a paste proves nothing: neither that it is absent, nor how it ended."""
+"""What someone left out of a paste proves nothing: neither that it is absent, nor how it ended."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""JSON that somebody wrote in lines keeps them: what is said of it names the line that they see."""
+"""JSON that someone wrote in lines keeps them: what is said of it names the line that they see."""
 
 import pytest
 

@@ -43,7 +43,7 @@ def test_two_names_or_none_are_no_server(text):
     assert mentioned_server(text) is None
 
 
-def test_parser_and_model_are_read_of_words_unless_somebody_advises_them():
+def test_parser_and_model_are_read_of_words_unless_someone_advises_them():
     named = mentioned_server("vLLM with Qwen/Qwen2.5-7B-Instruct and the `hermes` tool parser drops it.")
     advised = mentioned_server("With vLLM you should use the `hermes` tool parser.")
 

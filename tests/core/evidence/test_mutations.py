@@ -94,7 +94,7 @@ def _normalized(text: str) -> str:
 
 @cache
 def whole(name: str) -> Shown:
-    """Return what a text shows that nobody mutilated."""
+    """Return what a text shows that no one mutilated."""
     return show(PASTES[name])
 
 

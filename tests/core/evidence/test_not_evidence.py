@@ -102,7 +102,7 @@ def show(text: str) -> Trace:
     return asyncio.run(show_evidence(read_evidence(text)))
 
 
-def told(text: str) -> list[str]:
+def shown(text: str) -> list[str]:
     """Return the titles and details of findings above a note."""
     try:
         trace = show(text)
@@ -113,12 +113,12 @@ def told(text: str) -> list[str]:
 
 @pytest.mark.parametrize("text", NOTHING_SAID.values(), ids=NOTHING_SAID)
 def test_nothing_is_found_in_what_is_no_evidence(text: str) -> None:
-    assert told(text) == []
+    assert shown(text) == []
 
 
 @pytest.mark.parametrize(("text", "words"), STILL_SAID.values(), ids=STILL_SAID)
-def test_what_stands_next_to_it_is_still_found(text: str, words: str) -> None:
-    assert any(words in said for said in told(text))
+def test_what_is_next_to_it_is_still_found(text: str, words: str) -> None:
+    assert any(words in said for said in shown(text))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ HEALTHY: dict[str, JSONObject | str] = {
 
 @pytest.mark.parametrize("case", HEALTHY.values(), ids=HEALTHY)
 def test_a_healthy_answer_of_any_vendor_has_no_fault(case: JSONObject | str) -> None:
-    assert told(case if isinstance(case, str) else json.dumps(case)) == []
+    assert shown(case if isinstance(case, str) else json.dumps(case)) == []
 
 
 def test_a_filter_that_left_no_message_is_named() -> None:

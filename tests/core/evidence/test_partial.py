@@ -64,7 +64,7 @@ def test_a_string_that_lost_its_key_shows_that_something_was_left_out():
 
 
 @pytest.mark.parametrize("arguments", ['{"city"..."Oslo"}', '{"city": <snip>}', "{\\”city\\”: \\”Oslo\\”}"])
-def test_arguments_that_somebody_shortened_or_retyped_are_no_fault(arguments):
+def test_arguments_that_someone_shortened_or_retyped_are_no_fault(arguments):
     call = {**CALL, "function": {"name": "get_weather", "arguments": arguments}}
     text = json.dumps({"choices": [{"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "stop"}]})
 

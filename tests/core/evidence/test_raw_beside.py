@@ -59,10 +59,10 @@ def test_what_is_no_raw_output_of_this_run_is_not_compared(text):
     assert read_evidence(text).raw is None
 
 
-async def test_an_answer_of_which_somebody_complains_is_not_called_healthy():
+async def test_an_answer_of_which_someone_complains_is_not_called_healthy():
     said = "The arguments are wrong with this release."
     complained = await show_evidence(read_evidence(f"{said}\n\n{answer('{}')}"))
     praised = await show_evidence(read_evidence(f"Nothing is wrong with this release.\n\n{answer('{}')}"))
 
-    assert "does not show in the answer alone" in complained.verdict.sentence
+    assert "is not visible in the answer alone" in complained.verdict.sentence
     assert "No problem was found" in praised.verdict.sentence

@@ -97,7 +97,7 @@ def test_a_row_is_chosen():
 
     assert (second.row, second.rows, second.chat.message) == (2, 2, MESSAGE)
     assert second.words.startswith("line 2 of 2")
-    with pytest.raises(RequestError, match="no number 3"):
+    with pytest.raises(RequestError, match="no entry 3"):
         read_evidence(text, row=3)
 
 

@@ -106,7 +106,7 @@ def test_a_list_is_not_taken_for_a_label():
     assert error_of_text('["Tool message must have tool_call_id"]') is None
 
 
-def test_the_error_of_a_node_is_read_with_what_stands_below_it():
+def test_the_error_of_a_node_is_read_with_what_is_below_it():
     value = {
         "errorMessage": "Bad request - please check your parameters",
         "errorDescription": "Tool message must have tool_call_id",

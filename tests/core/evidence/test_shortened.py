@@ -24,7 +24,7 @@ def codes_of(text):
 
 
 @pytest.mark.parametrize("arguments", ['{"city": "Par...', '{"city": ...}', '{"city": "Par…'])
-def test_a_call_that_somebody_shortened_is_left_out_and_not_blamed(arguments):
+def test_a_call_that_someone_shortened_is_left_out_and_not_blamed(arguments):
     whole = OF_CALL.format('{"city": "Rome"}')
     evidence = read_evidence(PRINTED.format("None", f"{whole}, {OF_CALL.format(arguments)}"))
 
@@ -166,8 +166,8 @@ def test_a_field_of_chat_completions_in_a_body_of_responses_is_reported():
 
     trace = asyncio.run(show_evidence(read_evidence(json.dumps({**body, "tools": [tool]}))))
 
-    told = {finding.title for finding in trace.findings if finding.code == "PD136"}
-    assert len(told) == 3
+    shown = {finding.title for finding in trace.findings if finding.code == "PD136"}
+    assert len(shown) == 3
     assert trace.request.body["tools"] == [tool]
     assert not any("does not exist in chat completions" in notice.message for notice in trace.request.notices)
 

@@ -72,7 +72,7 @@ def test_the_fault_of_a_request_within_a_report_is_said():
         read_evidence(text)
 
 
-def test_an_error_with_a_status_that_nobody_knows_is_shown_whole():
+def test_an_error_with_a_status_that_no_one_knows_is_shown_whole():
     found = finding_of("Error: 422 from the LLM gateway: the flux of the request is out of phase")
 
     assert "the flux of the request is out of phase" in found.title

@@ -1,4 +1,4 @@
-"""Two streams copied one after the other: never put together into a call that nobody made."""
+"""Two streams copied one after the other: never put together into a call that no one made."""
 
 import asyncio
 import json

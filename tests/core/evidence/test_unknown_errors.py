@@ -1,4 +1,4 @@
-"""Errors that nobody wrote down: each gives a finding with its own words, and other programs' errors give none."""
+"""Errors that no one wrote down: each gives a finding with its own words, and other programs' errors give none."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_the_parser_of_tensorrt_is_named(model, flags, says):
 def test_tensorrt_has_no_parser_for_every_family():
     text = "`trtllm-serve m` returns it in content:\n\n```\n[TOOL_CALLS]get_time[ARGS]{}\n```\n"
 
-    assert "Look whether this release of TensorRT-LLM has a parser" in fixes(text)
+    assert "Check whether this release of TensorRT-LLM has a parser" in fixes(text)
 
 
 def test_an_output_below_a_command_came_as_content_where_the_text_says_so():
@@ -159,7 +159,7 @@ def test_a_marker_in_code_of_a_sentence_is_no_output():
     evidence = read_evidence(text)
 
     assert evidence.raw is None
-    assert any(note.startswith("Said of a call that came as text") for note in evidence.notes)
+    assert any(note.startswith("Reported of a call that came as text") for note in evidence.notes)
 
 
 @pytest.mark.parametrize("said", ["when I use stream is false, it works", "It works fine without streaming."])
@@ -204,7 +204,7 @@ def test_joined_arguments_in_words_are_not_taken_for_a_call_in_content():
         "multiple JSON fragments, which leads to an error."
     )
 
-    assert any(note.startswith("Said of calls that were joined") for note in read_evidence(text).notes)
+    assert any(note.startswith("Reported of calls that were joined") for note in read_evidence(text).notes)
 
 
 def test_the_marker_that_mistral_left_out_is_read_with_its_own_tokenizer():

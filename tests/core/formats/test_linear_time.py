@@ -55,7 +55,7 @@ PLAIN = (
 
 
 def texts_of(marker: str) -> list[tuple[str, str, str]]:
-    """Return beginning, repeated part and end of texts made to hurt whoever looks for a marker."""
+    """Return beginning, repeated part and end of texts made to hurt anyone who looks for a marker."""
     return [
         ("", marker, ""),
         ("", f"{marker} ", ""),
@@ -114,20 +114,20 @@ def read_with(name: str):
 def test_a_format_reads_its_own_markers_in_linear_time(name):
     shapes = [shape for marker in markers_of(name) for shape in texts_of(marker)]
 
-    assert [told for shape in shapes if (told := growth(read_with(name), shape))] == []
+    assert [shown for shape in shapes if (shown := growth(read_with(name), shape))] == []
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_a_format_reads_any_looping_output_in_linear_time(name):
     shapes = [("", part, "") for part in (*PLAIN, *RUNS)]
 
-    assert [told for shape in shapes if (told := growth(read_with(name), shape))] == []
+    assert [shown for shape in shapes if (shown := growth(read_with(name), shape))] == []
 
 
 def test_detection_takes_linear_time():
     shapes = [("", part, "") for part in PLAIN]
 
-    assert [told for shape in shapes if (told := growth(lambda text: score_formats(text, CONTEXT), shape))] == []
+    assert [shown for shape in shapes if (shown := growth(lambda text: score_formats(text, CONTEXT), shape))] == []
 
 
 def test_the_ledger_takes_linear_time():
@@ -135,4 +135,4 @@ def test_the_ledger_takes_linear_time():
         parsed = FORMATS["generic"].read(text, CONTEXT)
         build_ledger(text, parsed, {"content": text[: len(text) // 2] + "x", "reasoning": text[len(text) // 3 :]})
 
-    assert [told for part in (*PLAIN, *RUNS) if (told := growth(work, ("", part, "")))] == []
+    assert [shown for part in (*PLAIN, *RUNS) if (shown := growth(work, ("", part, "")))] == []

@@ -260,7 +260,7 @@ def core_with_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def told(folder: Path, ask: str) -> JSON:
+def shown(folder: Path, ask: str) -> JSON:
     """Return what a program prints that runs with the core of a folder."""
     done = subprocess.run(
         [sys.executable, "-c", ask],
@@ -277,7 +277,7 @@ def told(folder: Path, ask: str) -> JSON:
 
 @pytest.mark.slow
 def test_one_new_file_is_in_detection_rules_and_grammar(core_with_more: Path) -> None:
-    assert told(core_with_more, ASK) == {
+    assert shown(core_with_more, ASK) == {
         "format": "mint",
         "reasoning": "Hm.",
         "content": "Yes.",
@@ -291,7 +291,7 @@ def test_one_new_file_is_in_detection_rules_and_grammar(core_with_more: Path) ->
 
 @pytest.mark.slow
 def test_a_family_with_brackets_of_its_own_needs_no_more_than_its_file(core_with_more: Path) -> None:
-    assert told(core_with_more, ASK_STRANGE) == {
+    assert shown(core_with_more, ASK_STRANGE) == {
         "format": "lantern",
         "reasoning": "Hm.",
         "calls": ["f", "g"],

@@ -1,4 +1,4 @@
-"""Classes of errors: sentences that nobody wrote down belong to the right one, and prose to none."""
+"""Classes of errors: sentences that no one wrote down belong to the right one, and prose to none."""
 
 from __future__ import annotations
 

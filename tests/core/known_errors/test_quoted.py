@@ -67,7 +67,7 @@ def test_an_error_that_quotes_nothing_gives_nothing(message: str) -> None:
     assert quoted_output(message) is None
 
 
-def test_what_stands_next_to_the_words_wins() -> None:
+def test_what_is_next_to_the_words_wins() -> None:
     assert quoted_output("Malformed function call: a", "b") == Quoted("b")
 
 

@@ -110,7 +110,7 @@ def test_of_two_sentences_that_fit_the_longer_one_is_meant() -> None:
     assert found.error.says.startswith("After the optional")
 
 
-def test_the_sentence_is_cut_out_of_what_stands_around_it() -> None:
+def test_the_sentence_is_cut_out_of_what_is_around_it() -> None:
     text = "rpc error: code = 3 desc = \n---\nError: Jinja Exception: System message must be at the beginning. Bye."
 
     found = recognise_error(text)

@@ -33,7 +33,7 @@ def keep(raw: str, message: JSONObject | None, name: str = "kimi_k2") -> Ledger:
     return build_ledger(raw, FORMATS[name].read(raw, ReadContext()), message)
 
 
-def told(raw: str, ledger: Ledger, *fates: Fate) -> list[tuple[str, Fate, str | None]]:
+def shown(raw: str, ledger: Ledger, *fates: Fate) -> list[tuple[str, Fate, str | None]]:
     return [
         (raw[slice(*one.char_span)], one.fate, one.target)
         for one in ledger.entries
@@ -50,7 +50,7 @@ def test_without_a_message_too_neighbours_of_one_fate_are_one_entry() -> None:
 def test_without_a_message_reasoning_should_go_where_reasoning_goes() -> None:
     raw = f"<think>Hm. {kimi('functions.f:0', '{}')}</think>Yes."
 
-    assert told(raw, keep(raw, None)) == [
+    assert shown(raw, keep(raw, None)) == [
         (raw[7 : raw.index("</think>")], Fate.REASONING, "reasoning"),
         ("Yes.", Fate.CONTENT, "content"),
     ]
@@ -89,7 +89,7 @@ def test_of_changed_arguments_only_what_changed_is_altered_or_lost(
 
     ledger = keep(raw, {"content": "One moment.", "tool_calls": [entry("f", returned, "functions.f:0")]})
 
-    assert told(raw, ledger, Fate.CALL_ARGUMENTS, Fate.ALTERED, Fate.LOST) == expected
+    assert shown(raw, ledger, Fate.CALL_ARGUMENTS, Fate.ALTERED, Fate.LOST) == expected
 
 
 def test_a_draft_that_reasoning_shows_stays_reasoning_even_if_it_was_returned() -> None:
@@ -98,7 +98,7 @@ def test_a_draft_that_reasoning_shows_stays_reasoning_even_if_it_was_returned() 
 
     ledger = keep(raw, {"content": "No.", "reasoning": thought, "tool_calls": [entry("f", "{}", "functions.f:0")]})
 
-    assert told(raw, ledger) == [(thought, Fate.REASONING, "reasoning"), ("No.", Fate.CONTENT, "content")]
+    assert shown(raw, ledger) == [(thought, Fate.REASONING, "reasoning"), ("No.", Fate.CONTENT, "content")]
     assert [match.outcome for match in ledger.matches] == [CallOutcome.KEPT]
 
 
@@ -123,7 +123,7 @@ def test_every_piece_that_nothing_explains_is_invented() -> None:
     ledger = keep(raw, {"content": "QQQQ Hello there. ZZZZ Bye now. WWWW"})
 
     assert ledger.invented == ("content[0:5]", "content[18:23]", "content[31:36]")
-    assert told(raw, ledger) == [(raw, Fate.CONTENT, "content")]
+    assert shown(raw, ledger) == [(raw, Fate.CONTENT, "content")]
 
 
 def test_white_space_around_text_that_moved_is_not_invented() -> None:
@@ -132,7 +132,7 @@ def test_white_space_around_text_that_moved_is_not_invented() -> None:
     ledger = keep(raw, {"content": "Answer.\n\n The thought."})
 
     assert ledger.invented == ()
-    assert told(raw, ledger) == [("The thought.", Fate.CONTENT, "content"), ("Answer.", Fate.CONTENT, "content")]
+    assert shown(raw, ledger) == [("The thought.", Fate.CONTENT, "content"), ("Answer.", Fate.CONTENT, "content")]
 
 
 def test_what_moved_does_not_excuse_what_was_made_up_before_it() -> None:
@@ -143,15 +143,15 @@ def test_what_moved_does_not_excuse_what_was_made_up_before_it() -> None:
     assert ledger.invented == ("content[0:10]",)
 
 
-def test_what_of_a_call_stands_between_made_up_words_is_found_piece_by_piece() -> None:
+def test_what_of_a_call_is_between_made_up_words_is_found_piece_by_piece() -> None:
     raw = "Fine. " + kimi("functions.search:0", '{"query": "green tea"}')
     content = 'XX functions.search:0 YY Fine. ZZ {"query": "green tea"} WW'
 
     ledger = keep(raw, {"content": content})
 
-    found = "".join(text for text, _, _ in told(raw, ledger, Fate.CONTENT))
+    found = "".join(text for text, _, _ in shown(raw, ledger, Fate.CONTENT))
     assert found == 'Fine. functions.search:0{"query": "green tea"}'
-    assert told(raw, ledger, Fate.LOST, Fate.ALTERED) == []
+    assert shown(raw, ledger, Fate.LOST, Fate.ALTERED) == []
     spans = [tuple(map(int, name[8:-1].split(":"))) for name in ledger.invented]
     assert ["".join(content[a:b].split()) for a, b in spans] == ["XX", "YY", "ZZ", "WW"]
 
@@ -216,12 +216,12 @@ def test_marks_around_citations_may_be_taken_out() -> None:
 
     ledger = keep(raw, {"content": "Tea is green, mostly."}, "cohere_command")
 
-    assert told(raw, ledger, Fate.LOST, Fate.ALTERED) == []
-    assert [text for text, _, _ in told(raw, ledger, Fate.MARKUP) if not text.startswith("<|")] == [
+    assert shown(raw, ledger, Fate.LOST, Fate.ALTERED) == []
+    assert [text for text, _, _ in shown(raw, ledger, Fate.MARKUP) if not text.startswith("<|")] == [
         "<co>",
         "</co: 0:[1]>",
     ]
-    assert "".join(text for text, _, _ in told(raw, ledger, Fate.CONTENT)) == "Tea is green, mostly."
+    assert "".join(text for text, _, _ in shown(raw, ledger, Fate.CONTENT)) == "Tea is green, mostly."
 
 
 def test_outcomes_are_reported_by_call() -> None:
@@ -237,13 +237,13 @@ def test_outcomes_are_reported_by_call() -> None:
 
 
 @pytest.mark.parametrize("between", ["\x00", "\x00\x00", "x\x00"])
-def test_what_stands_between_two_moved_texts_is_not_kept_with_them(between: str) -> None:
+def test_what_is_between_two_moved_texts_is_not_kept_with_them(between: str) -> None:
     """Texts that are looked for together have a null character between them, and so may the output."""
     raw = f"<think>one two three{between}four five six</think>Hello"
 
     ledger = keep(raw, {"content": "ZZZ one two threeHellofour five six ZZZ"})
 
-    assert told(raw, ledger) == [
+    assert shown(raw, ledger) == [
         ("one two three", Fate.CONTENT, "content"),
         (between, Fate.LOST, None),
         ("four five six", Fate.CONTENT, "content"),

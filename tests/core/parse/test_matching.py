@@ -222,7 +222,7 @@ def test_each_call_has_one_outcome(
     assert (first.outcome, first.altered) == (outcome, altered)
 
 
-def test_what_nobody_wrote_is_invented() -> None:
+def test_what_no_one_wrote_is_invented() -> None:
     assert match([], [returned("f")]) == (CallMatch(None, 0, outcome=CallOutcome.INVENTED),)
 
 

@@ -211,9 +211,9 @@ def test_a_run_opens_again_with_its_api_and_its_body():
 def test_a_second_run_counts_only_where_both_read_as_many_tokens(counted, certainty):
     raw_count, chat_count = counted
     raw_output = Completion("hi", None, "stop", evidence=Basis.OWN_RENDER, usage=Usage(raw_count))
-    told = ChatResult({"content": "hi"}, "stop", usage=Usage(chat_count))
+    shown = ChatResult({"content": "hi"}, "stop", usage=Usage(chat_count))
     request = read_request(json.dumps(MESSAGES))
-    trace = Trace(request, raw=raw_output, chat=told, evidence=Basis.OWN_RENDER, api=Api.MESSAGES)
+    trace = Trace(request, raw=raw_output, chat=shown, evidence=Basis.OWN_RENDER, api=Api.MESSAGES)
 
     assert compare_outputs(trace).certainty is certainty
 

@@ -33,7 +33,7 @@ def test_a_server_elsewhere_may_not(base_url: str, lab_model_dir: Path) -> None:
 
 
 def test_after_a_guard_a_server_names_no_tokenizer_at_all(lab_model_dir: Path) -> None:
-    """Not even one of this machine: whoever chose it is a stranger."""
+    """Not even one of this machine: anyone who chose it is a stranger."""
     base_url = "http://127.0.0.1:8000/v1"
     target = Target(base_url=base_url, guard=guard_of([base_url]))
 

@@ -1,4 +1,4 @@
-"""Templates of real models, which nobody here wrote, with every shape of conversation."""
+"""Templates of real models, which no one here wrote, with every shape of conversation."""
 
 from __future__ import annotations
 

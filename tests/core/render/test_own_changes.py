@@ -43,8 +43,8 @@ RETURNS_NOTHING = RequestChange("returns nothing", lambda _: None)  # type: igno
 
 
 def explain(text: str, *changes: RequestChange, body: JSONObject = BODY) -> Prompt:
-    told = ReportedPrompt(text=text, changes=changes)
-    return explain_server_prompt(body, told, template=TEMPLATE, tokenizer=None, renderer=run_job)
+    shown = ReportedPrompt(text=text, changes=changes)
+    return explain_server_prompt(body, shown, template=TEMPLATE, tokenizer=None, renderer=run_job)
 
 
 def origins(prompt: Prompt) -> list[tuple[str, str | None]]:
@@ -109,10 +109,10 @@ def test_fields_that_a_change_leaves_alone_keep_their_origins() -> None:
 
 @pytest.mark.parametrize("odd", [RAISES, RETURNS_NOTHING, BARE_TOOLS])
 def test_a_change_that_a_request_is_not_made_for_explains_nothing_and_stops_nothing(odd: RequestChange) -> None:
-    told = explain("<|user|>Weather?<|user|>Now!<|system|>Be brief.", odd, SYSTEM_LAST)
+    shown = explain("<|user|>Weather?<|user|>Now!<|system|>Be brief.", odd, SYSTEM_LAST)
     without = explain("<|system|>Be brief.<|user|>Else", odd)
 
-    assert told.proof == ("the server moves the system message to the end",)
+    assert shown.proof == ("the server moves the system message to the end",)
     assert without == explain("<|system|>Be brief.<|user|>Else")
 
 

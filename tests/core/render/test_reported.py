@@ -13,19 +13,19 @@ CALL = '<|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"
 
 
 def test_entries_of_a_byte_level_vocabulary_are_its_bytes() -> None:
-    told = ("Hello", "Ġworld", "ðŁĮ", "ŀ", "<|im_end|>")
+    shown = ("Hello", "Ġworld", "ðŁĮ", "ŀ", "<|im_end|>")
     text = "Hello world🌞<|im_end|>"
 
-    pieces = pieces_of_reported(told, text)
+    pieces = pieces_of_reported(shown, text)
 
     assert pieces == (b"Hello", b" world", b"\xf0\x9f\x8c", b"\x9e", b"<|im_end|>")
 
 
 def test_entries_of_a_sentence_piece_vocabulary_are_its_bytes() -> None:
-    told = ("▁Hello", "▁w", "<0xF0>", "<0x9F>", "<0x8C>", "<0x9E>", "</s>")
+    shown = ("▁Hello", "▁w", "<0xF0>", "<0x9F>", "<0x8C>", "<0x9E>", "</s>")
 
     for text in ("Hello w🌞</s>", " Hello w🌞</s>"):
-        assert pieces_of_reported(told, text) == (b" Hello", b" w", b"\xf0", b"\x9f", b"\x8c", b"\x9e", b"</s>")
+        assert pieces_of_reported(shown, text) == (b" Hello", b" w", b"\xf0", b"\x9f", b"\x8c", b"\x9e", b"</s>")
 
 
 def test_a_cut_character_is_one_unreadable_place_however_it_is_shown() -> None:

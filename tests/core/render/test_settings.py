@@ -14,7 +14,7 @@ from prompt_debugger.core.render.tokenizers.settings import read_settings
 
 @pytest.mark.parametrize("name", ["chat_template.jinja", "additional_chat_templates/tool_use.jinja"])
 def test_a_template_that_is_a_link_out_of_its_folder_is_refused(tmp_path: Path, name: str) -> None:
-    """Else a folder that somebody sent puts any file of this machine into a prompt, and into a shared run."""
+    """Else a folder that someone sent puts any file of this machine into a prompt, and into a shared run."""
     secret, folder = tmp_path / "secret", tmp_path / "model"
     secret.write_text("treasure")
     (folder / name).parent.mkdir(parents=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-DRAWN = "q7Zt9Kx2Wm4Vb8Nc3Rj6Yh5Ls1Df0G"  # the part of a key that nobody may see
+DRAWN = "q7Zt9Kx2Wm4Vb8Nc3Rj6Yh5Ls1Df0G"  # the part of a key that no one may see
 HEX = "3f9a1c7e5b2d8046" * 2 + "9e1d4c7a"
 KEY = f"sk-proj-{DRAWN}"
 TOKEN = f"ghp_{DRAWN}7a2B9c"
@@ -160,8 +160,8 @@ LIKE = (
 
 
 def shows(text: str) -> bool:
-    """Say whether a text shows a part of a key that nobody may see, however it is written."""
-    told = text.translate({**{0xFF01 + index: 0x21 + index for index in range(94)}, 0x200B: None, 0x200D: None})
+    """Say whether a text shows a part of a key that no one may see, however it is written."""
+    shown = text.translate({**{0xFF01 + index: 0x21 + index for index in range(94)}, 0x200B: None, 0x200D: None})
     return any(
-        part[start : start + 8].lower() in told.lower() for part in (DRAWN, HEX) for start in range(len(part) - 7)
+        part[start : start + 8].lower() in shown.lower() for part in (DRAWN, HEX) for start in range(len(part) - 7)
     )

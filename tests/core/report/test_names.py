@@ -32,7 +32,7 @@ def test_what_is_not_known_is_left_out():
             partial(with_error, error=BackendError("GET http://127.0.0.1:9/v1: no connection (refused).")),
             "no-connection",
         ),
-        (partial(with_error, error=BackendError("POST http://x/v1: no whole answer within 60 s.")), "no-answer"),
+        (partial(with_error, error=BackendError("POST http://x/v1: no complete answer within 60 s.")), "no-answer"),
         (
             partial(with_error, error=BackendError("POST http://x/v1: the answer broke off (reset).")),
             "answer-broke-off",

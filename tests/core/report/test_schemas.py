@@ -39,8 +39,8 @@ def test_a_schema_is_one_and_describes_every_field(name):
     assert [
         (one["title"], field)
         for one in records
-        for field, told in one["properties"].items()
-        if not told.get("description")
+        for field, shown in one["properties"].items()
+        if not shown.get("description")
     ] == []
 
 

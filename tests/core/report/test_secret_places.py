@@ -1,4 +1,4 @@
-"""Secrets that only their place tells are covered, and what stands in a place like it is left."""
+"""Secrets that only their place tells are covered, and what is in a place like it is left."""
 
 from __future__ import annotations
 

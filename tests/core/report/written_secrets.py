@@ -9,5 +9,5 @@ LIKE = (*odd_secrets.LIKE, *placed_secrets.NEAR, *lined_secrets.NEAR)
 
 
 def shows(text: str) -> bool:
-    """Say whether a text shows a part of a key that nobody may see, however it is written."""
+    """Say whether a text shows a part of a key that no one may see, however it is written."""
     return odd_secrets.shows(text) or placed_secrets.shows_placed(text)

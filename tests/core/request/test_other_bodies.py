@@ -44,7 +44,7 @@ ANTHROPIC = {
 CALL = {"id": "{}", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 
 
-def told(request):
+def shown(request):
     return {notice.field for notice in request.notices if notice.field}
 
 
@@ -61,7 +61,7 @@ def test_a_body_of_responses_is_read_with_its_calls_and_results():
     assert request.body["tool_choice"] == {"type": "function", "function": {"name": "f"}}
     assert request.body["max_completion_tokens"] == 9
     assert "OpenAI Responses" in request.notices[0].message
-    assert {"input[1]", "tools[1]", "store"} <= told(request)
+    assert {"input[1]", "tools[1]", "store"} <= shown(request)
 
 
 def test_a_body_of_anthropic_is_read_with_its_calls_and_results():
@@ -76,7 +76,7 @@ def test_a_body_of_anthropic_is_read_with_its_calls_and_results():
     ]
     assert request.body["tools"][0]["function"]["parameters"] == {"type": "object", "properties": {}}
     assert (request.body["tool_choice"], request.body["parallel_tool_calls"]) == ("required", False)
-    assert {"system", "thinking"} <= told(request)
+    assert {"system", "thinking"} <= shown(request)
 
 
 def test_what_constrains_an_answer_of_anthropic_is_read():
@@ -89,8 +89,8 @@ def test_what_constrains_an_answer_of_anthropic_is_read():
     assert request.body["response_format"]["json_schema"]["schema"] == schema
     assert request.body["reasoning_effort"] == "low"
     assert request.body["tools"][0]["function"]["strict"] is True
-    assert "output_config.other" in told(request)
-    assert not {"output_config", "tools[0].strict"} & told(request)
+    assert "output_config.other" in shown(request)
+    assert not {"output_config", "tools[0].strict"} & shown(request)
 
 
 @pytest.mark.parametrize(

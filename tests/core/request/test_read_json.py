@@ -148,12 +148,12 @@ def test_a_bare_list_of_messages_is_read_as_messages() -> None:
 def test_unknown_fields_are_kept_and_told() -> None:
     text = '{"messages": [], "enable_thinking": false, "temprature": 1, "extra_body": {"a": 1}}'
 
-    told = said(text)
+    shown = said(text)
 
     assert set(read_request(text).body) == {"messages", "enable_thinking", "temprature", "extra_body"}
-    assert "chat_template_kwargs" in told["enable_thinking"]
-    assert "`temperature`" in told["temprature"]
-    assert "openai client" in told["extra_body"]
+    assert "chat_template_kwargs" in shown["enable_thinking"]
+    assert "`temperature`" in shown["temprature"]
+    assert "openai client" in shown["extra_body"]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ CHAT = {
 }
 
 
-def told(converted):
+def shown(converted):
     return {notice.field for notice in converted.notices}
 
 
@@ -80,15 +80,15 @@ def test_arguments_that_an_object_cannot_hold_are_reported(arguments, says):
         {**CHAT, "messages": [{"role": "assistant", "content": None, "tool_calls": [call]}]}, Api.MESSAGES
     )
 
-    assert told(converted) == {"messages[0].tool_calls[0].function.arguments"}
+    assert shown(converted) == {"messages[0].tool_calls[0].function.arguments"}
     assert says in converted.notices[0].message
 
 
 def test_messages_needs_a_limit_and_a_schema():
     body = {"messages": [], "tools": [{"type": "function", "function": {"name": "ping"}}]}
 
-    assert told(to_api(body, Api.MESSAGES)) == {"max_tokens", "tools[0].function.parameters"}
-    assert told(to_api(body, Api.RESPONSES)) == set()
+    assert shown(to_api(body, Api.MESSAGES)) == {"max_tokens", "tools[0].function.parameters"}
+    assert shown(to_api(body, Api.RESPONSES)) == set()
 
 
 def test_leading_system_messages_become_blocks_and_an_empty_one_none():
@@ -99,10 +99,10 @@ def test_leading_system_messages_become_blocks_and_an_empty_one_none():
     without = to_api({"max_tokens": 1, "messages": empty}, Api.MESSAGES)
 
     assert made.body["system"] == [{"type": "text", "text": "A"}, {"type": "text", "text": "B"}]
-    assert told(made) == {"messages"}
+    assert shown(made) == {"messages"}
     assert convert_body(made.body).body["messages"] == [{"role": "system", "content": "AB"}]
     assert "system" not in without.body
-    assert told(without) == {"messages[0].content"}
+    assert shown(without) == {"messages[0].content"}
 
 
 def test_parts_of_the_assistant_are_an_output_item_of_responses():
@@ -121,7 +121,7 @@ def test_an_empty_text_part_has_no_place_in_messages():
     made = to_api(body, Api.MESSAGES)
 
     assert [block["type"] for block in made.body["messages"][0]["content"]] == ["image"]
-    assert told(made) == {"messages[0].content[1]"}
+    assert shown(made) == {"messages[0].content[1]"}
 
 
 def test_results_of_one_turn_are_in_one_message_and_come_back_as_two():

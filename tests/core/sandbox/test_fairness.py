@@ -238,7 +238,7 @@ def test_pages_of_one_address_do_not_count_as_others(fairness):
 def test_who_comes_first_is_alone_from_the_beginning(fairness, clock):
     clock.now = 1.0
     fairness.note("a/1")
-    fairness.note("")  # nobody in particular
+    fairness.note("")  # no one in particular
     fairness.note("a/2")
 
     assert not fairness.is_shared()

@@ -272,10 +272,10 @@ os.write(1, json.dumps({{"missing": dict(locks.unlocked), "hook": said}}).encode
 def test_a_part_that_the_system_lacks_is_reported_and_the_rest_is_locked(change, missing):
     found = read_in_a_process(LACKING.format(change=change))
 
-    told = found["missing"]
-    assert isinstance(told, dict)
-    assert set(missing) == set(told)
-    assert all(words in told[part] for part, words in missing.items())
+    shown = found["missing"]
+    assert isinstance(shown, dict)
+    assert set(missing) == set(shown)
+    assert all(words in shown[part] for part, words in missing.items())
     assert found["hook"] == "a sandbox does not allow os.system"
 
 

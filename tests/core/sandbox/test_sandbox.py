@@ -1,4 +1,4 @@
-"""The sandbox: every limit is really hit, whoever stops waiting ends the work, and a process can reach nothing."""
+"""The sandbox: every limit is really hit, a caller that stops waiting ends the work, a process can reach nothing."""
 
 from __future__ import annotations
 
@@ -588,7 +588,7 @@ print(json.dumps(sorted(left)), flush=True)
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 @pytest.mark.parametrize("end", ["watched", "by the kernel alone"])
 def test_a_forkserver_that_was_killed_leaves_no_process_and_no_zombie(end):
-    """Also where nobody asks anything any more, and orphans become children of the program."""
+    """Also where no one asks anything any more, and orphans become children of the program."""
     done = subprocess.run(
         [sys.executable, "-c", LEAVES, str(PATIENCE_S * 50), end],
         cwd=ROOT,

@@ -298,6 +298,6 @@ def test_a_list_or_mapping_of_atoms_of_all_kinds_arrives_as_it_stands():
     assert encode_value(items) is items
 
 
-def test_an_error_that_nobody_knows_is_named():
+def test_an_error_that_no_one_knows_is_named():
     with pytest.raises(UnknownValueError, match="builtins:SystemExit is not a known error"):
         decode_value(("x", "builtins:SystemExit", {}))

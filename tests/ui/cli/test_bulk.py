@@ -128,7 +128,7 @@ class Clock:
     def __init__(self, marker):
         path = Path(marker).with_suffix(".fifo")
         os.mkfifo(path)
-        self.fifo = os.open(path, os.O_RDWR)  # so that whoever opens it to write finds a reader
+        self.fifo = os.open(path, os.O_RDWR)  # so that anyone who opens it to write finds a reader
         self.limits = []
         self.hung = []
 
@@ -425,7 +425,7 @@ def test_a_line_that_is_answered_here_is_given_up_too(tmp_path, capsys, monkeypa
     file.write_bytes(b"\n".join(lines_of([{"id": 1, "a": "a" * 60 + "!"}, {"id": 2, "a": "a"}])))
 
     def answer(case):
-        fits = bool(re.fullmatch("(a+)+", case["a"]))  # for the first, longer than anybody lives
+        fits = bool(re.fullmatch("(a+)+", case["a"]))  # for the first, longer than anyone lives
         return answered({"id": case["id"], "fits": fits})
 
     assert cases.run_cases(str(file), answer) == 1

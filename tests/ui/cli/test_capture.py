@@ -131,13 +131,13 @@ def test_the_official_client_streams(tmp_path: Path) -> None:
                 part.choices[0].finish_reason
                 for part in client.chat.completions.create(model="m", messages=MESSAGES, stream=True)
             ]
-        told = json.loads(capture.line())
+        shown = json.loads(capture.line())
         status, stdout, _ = capture.end()
 
     assert (status, got) == (0, [None, "tool_calls"])
-    assert (told["tool_calls"], told["file"], told["status"], told["id"]) == (1, str(file), 200, 1)
+    assert (shown["tool_calls"], shown["file"], shown["status"], shown["id"]) == (1, str(file), 200, 1)
     first, second = map(json.loads, stdout.splitlines())
-    assert (first["base_url"], second) == (capture.base_url, told)
+    assert (first["base_url"], second) == (capture.base_url, shown)
     (line,) = file.read_text("utf-8").splitlines()
     assert json.loads(line)["response"]["choices"][0]["message"]["tool_calls"] == [CALL]
 

@@ -26,11 +26,11 @@ async def test_in_a_loop_a_signal_ends_what_is_served_and_is_as_before_afterward
 @BOTH
 def test_outside_of_a_loop_a_signal_is_told_and_is_as_before_afterwards(number: signal.Signals) -> None:
     before = signal.getsignal(number)
-    told: list[signal.Signals] = []
-    with stopped_by(told.append):
+    shown: list[signal.Signals] = []
+    with stopped_by(shown.append):
         signal.raise_signal(number)
 
-    assert told == [number]
+    assert shown == [number]
     assert signal.getsignal(number) is before
 
 

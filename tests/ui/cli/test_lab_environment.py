@@ -51,7 +51,7 @@ def test_a_folder_of_ones_own_choice_is_installed_into_found_and_removed(
     assert not chosen.exists()
 
 
-def test_a_folder_of_somebody_else_is_an_error_with_status_2(capsys, tmp_path):
+def test_a_folder_of_someone_else_is_an_error_with_status_2(capsys, tmp_path):
     (tmp_path / "mine").write_text("dear")
 
     assert main(["lab", "--install", "--into", str(tmp_path), "--json"]) == 2

@@ -128,9 +128,9 @@ def test_a_full_disk_is_one_line_and_a_status_and_clients_get_their_answers(name
         assert [one.json() for one in got] == [CHAT] * 30
         assert status == 2
         assert UNWRITTEN in stdout
-        told = [line for line in stderr.splitlines() if "disk" in line and "Forwarding" not in line]
-        assert len(told) == len(set(told)) <= 2, stderr
-        assert all(line.startswith("The disk ") and "another disk" in line for line in told)
+        shown = [line for line in stderr.splitlines() if "disk" in line and "Forwarding" not in line]
+        assert len(shown) == len(set(shown)) <= 2, stderr
+        assert all(line.startswith("The disk ") and "another disk" in line for line in shown)
         assert "Traceback" not in stderr
         if is_mounted:
             return  # that disk is gone with the process

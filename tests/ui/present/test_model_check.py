@@ -26,8 +26,8 @@ def test_whole_and_streamed_are_distinguished():
 
     [row] = shown(check_of(cells=cells))["rows"]
 
-    told = {name: (row["cells"][name]["whole"], row["cells"][name]["streamed"]) for name in ("one-call", *cells)}
-    assert told == {
+    reported = {name: (row["cells"][name]["whole"], row["cells"][name]["streamed"]) for name in ("one-call", *cells)}
+    assert reported == {
         "one-call": (True, "same"),
         "two-calls": (False, "untried"),
         "types": (True, "differs"),
@@ -47,15 +47,15 @@ def test_the_recommended_row_is_on_top_though_another_passes_more():
 
 
 def test_every_flag_of_the_command_has_its_reason():
-    told = shown(check_of(cells={"two-calls": WRONG}))
+    reported = shown(check_of(cells={"two-calls": WRONG}))
 
-    first, *others = told["commands"]
+    first, *others = reported["commands"]
     assert first["command"].startswith("vllm serve MODEL --enable-auto-tool-choice --tool-call-parser hermes")
-    assert all(reason for one in told["commands"] for _, reason in one["flags"])
+    assert all(reason for one in reported["commands"] for _, reason in one["flags"])
     assert "14 of 15" in dict(map(tuple, first["flags"]))["--tool-call-parser hermes"]
     assert [one["is_tried"] for one in (first, *others)] == [True, *[False] * len(others)]
-    assert told["verdict"] == "works-with-limits"
-    assert ["two-calls", "two calls of different tools", "fail", WRONG.problem] in told["features"]
+    assert reported["verdict"] == "works-with-limits"
+    assert ["two-calls", "two calls of different tools", "fail", WRONG.problem] in reported["features"]
 
 
 def test_where_parsers_fall_short_our_reader_is_the_way_out():
@@ -76,13 +76,13 @@ def test_the_condition_of_a_comparison_is_reported():
 
 
 def test_without_parsers_no_verdict_is_given():
-    told = shown(check_without_parsers(CheckedModel("ours", HERMES)), "vLLM is not installed.")
+    reported = shown(check_without_parsers(CheckedModel("ours", HERMES)), "vLLM is not installed.")
 
-    assert told["verdict"] == "unknown"
-    assert [one["engine"] for one in told["commands"] if one["is_tried"]] == []
-    assert told["rows"] == []
-    assert told["answers"]
-    assert "nothing works" not in told["sentence"].lower()
+    assert reported["verdict"] == "unknown"
+    assert [one["engine"] for one in reported["commands"] if one["is_tried"]] == []
+    assert reported["rows"] == []
+    assert reported["answers"]
+    assert "nothing works" not in reported["sentence"].lower()
 
 
 def test_a_parser_for_reasoning_alone_is_named_as_one():
@@ -108,11 +108,11 @@ def test_a_cell_shows_what_went_in_and_the_smallest_chunking():
     from prompt_debugger.core.tools.check import cell_trace
 
     trace = cell_trace(check, "vllm:hermes", "one-call")
-    told = unpack_payload(cell_payload(check, "vllm:hermes", ideal_of(check, "one-call"), trace))[0]
+    reported = unpack_payload(cell_payload(check, "vllm:hermes", ideal_of(check, "one-call"), trace))[0]
 
-    assert told["deltas"] == ["<tool", "_call>"]
-    assert told["sent"]["calls"] == [{"name": "get_weather", "arguments": {"city": "zqParis"}}]
-    assert told["account"] is None  # nobody has read it yet
+    assert reported["deltas"] == ["<tool", "_call>"]
+    assert reported["sent"]["calls"] == [{"name": "get_weather", "arguments": {"city": "zqParis"}}]
+    assert reported["account"] is None  # no one has read it yet
 
 
 def test_of_several_engines_each_has_a_line_and_the_sentence_says_which_to_take():
@@ -122,7 +122,7 @@ def test_of_several_engines_each_has_a_line_and_the_sentence_says_which_to_take(
     better = Asked("0.5.23", chosen, row)
     header = shown(replace(one, others={"sglang": better}))
 
-    assert [(told["engine"], told["parser"]) for told in header["asked"]] == [
+    assert [(reported["engine"], reported["parser"]) for reported in header["asked"]] == [
         (f"vLLM {one.release}", "hermes"),
         ("SGLang 0.5.23", "hermes"),
     ]

@@ -70,11 +70,11 @@ def test_a_change_names_the_field_and_both_values(operation, drawn):
 def test_a_trial_says_what_is_gone_and_what_has_come():
     first, healthy, other = recorded("dropped-call"), recorded("healthy-call"), recorded("truncated-call")
 
-    def told(trace, *, worked):
+    def reported(trace, *, worked):
         return unpack_payload(tried_payload("PD401", first, Experiment(Plan("x"), [trace], [0]), worked=worked))[0]
 
-    assert told(healthy, worked=True)["sentence"].endswith(
+    assert reported(healthy, worked=True)["sentence"].endswith(
         "PD401 is gone and there is no new error; 1 of 1 call returned."
     )
-    assert "PD401 is still there; 0 of 1 call" in told(first, worked=False)["sentence"]
-    assert "there is a new error: PD301" in told(other, worked=False)["sentence"]
+    assert "PD401 is still there; 0 of 1 call" in reported(first, worked=False)["sentence"]
+    assert "there is a new error: PD301" in reported(other, worked=False)["sentence"]

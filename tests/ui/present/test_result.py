@@ -90,7 +90,7 @@ def test_a_verdict_without_notes_is_one_line(notes):
     assert read_result(trace, verdict) == ("The raw output is not known.", ())
 
 
-def test_flags_of_somebody_elses_server_are_shown_and_not_tried():
+def test_flags_of_someone_elses_server_are_shown_and_not_tried():
     trace = recorded("wrong-parser")
     elsewhere = replace(trace, server=replace(trace.server, is_lab=False))
 
@@ -105,8 +105,8 @@ def test_the_output_of_a_server_that_hides_its_parser_is_shown_to_all():
     hidden = replace(trace, server=silent, findings=(loss,), verdict=verdict)
 
     assert next_step(hidden, verdict)["kind"] == "parsers"
-    told = replace(hidden, server=replace(silent, tool_parser="hermes"))
-    assert next_step(told, verdict) is None
+    shown = replace(hidden, server=replace(silent, tool_parser="hermes"))
+    assert next_step(shown, verdict) is None
 
 
 def test_a_paste_with_its_request_can_be_asked_again_and_a_raw_output_alone_asks_the_parsers():

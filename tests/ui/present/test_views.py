@@ -253,7 +253,7 @@ def test_the_template_knows_where_it_went_and_which_kwargs_it_read():
     ]
     assert shown["kwargs"] == [
         {"name": "thinking", "value": True, "source": "request, chat_template_kwargs.thinking", "read": False},
-        {"name": "continue_final_message", "value": False, "source": "default; for the parser alone", "read": None},
+        {"name": "continue_final_message", "value": False, "source": "default; only for the parser", "read": None},
     ]
 
 
@@ -404,11 +404,11 @@ def test_next_to_prose_stands_how_close_a_call_was_or_the_way_to_ask():
     logprobs = tuple(TokenLogprob(token.text, token.id, -0.5, tops) for token in prose.raw.tokens)
 
     asked = header(verdict_payload(prose))
-    told = header(verdict_payload(replace(prose, raw=replace(prose.raw, logprobs=logprobs))))
+    reported = header(verdict_payload(replace(prose, raw=replace(prose.raw, logprobs=logprobs))))
 
     assert (asked["asks_margin"], asked["detail"]) == (True, "")
-    assert told["detail"].startswith("No call was written. Where a call could have begun (token 0)")
-    assert "36.8%" in told["detail"]
+    assert reported["detail"].startswith("No call was written. Where a call could have begun (token 0)")
+    assert "36.8%" in reported["detail"]
 
 
 def test_an_output_without_a_message_shows_none():

@@ -13,7 +13,7 @@ from prompt_debugger.ui.web.work import _picture
 from tests.ui.report.test_document import headers_of
 from tests.ui.report.test_mask import planted, strings
 
-# Each: how it stands in a text, and what of it must be nowhere.
+# Each: how it is in a text, and what of it must be nowhere.
 SECRETS = {
     "openai": ("sk-proj-Zq8Zq8Zq8Zq8Zq8Zq8", "Zq8Zq8Zq8"),
     "hugging face": ("hf_Zq8Zq8Zq8Zq8Zq8Zq8Zq8", "Zq8Zq8Zq8"),

@@ -54,7 +54,7 @@ ENTRIES = {
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_the_log_tells_kinds_and_places_alone(name: str) -> None:
-    code, told = ENTRIES[name]
+    code, shown = ENTRIES[name]
     script = """
     import logging, sys, threading
     from prompt_debugger.ui.web.discretion import keep_words_out_of_log
@@ -71,4 +71,4 @@ def test_the_log_tells_kinds_and_places_alone(name: str) -> None:
     )  # fmt: skip
 
     assert TYPED not in done.stdout + done.stderr
-    assert told in done.stderr
+    assert shown in done.stderr

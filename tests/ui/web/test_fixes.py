@@ -236,7 +236,7 @@ async def test_an_edited_template_is_a_variant_but_not_on_a_public_page(server_u
         return {one["key"]: one for one in unpack_payload(await trials.plan(ran, edited))[0]["variants"]}
 
     offered = await keys(trials_page()[0], ran, Edited("Only {{ messages[0].content }}", "own"))
-    assert offered["template"]["can_run"] is False  # somebody's server: its flags are given
+    assert offered["template"]["can_run"] is False  # someone's server: its flags are given
     assert offered["reasoning-parser=qwen3"]["can_run"] is False
     assert "template" not in await keys(trials_page()[0], ran, Edited("own", "own"))
     public, _ = trials_page(public=True, target=target)
@@ -366,7 +366,7 @@ async def test_without_the_parsers_name_no_test_is_written():
     assert "does not report which tool parser" in told["sentence"]
 
 
-def test_a_proof_stands_at_the_root_and_in_everything_that_is_shared():
+def test_a_proof_is_at_the_root_and_in_everything_that_is_shared():
     sentence = "Tested on the same server, one run: PD401 is gone and there is no new error; 1 of 1 call returned."
     order = json.dumps({"code": "PD401", "sentence": sentence, "calls": [1, 1]})
     proved, findings, answer = page().add_proof(recorded("dropped-call"), order)

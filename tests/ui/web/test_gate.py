@@ -72,7 +72,7 @@ def test_tools_that_wait_count_as_runs_do(stack):
     assert (many, gate.redraw_rate()) == (10.0, 1.0)
 
 
-def test_everybodys_first_run_comes_before_anybodys_second(stack):
+def test_everyones_first_run_comes_before_anyones_second(stack):
     gate = RunGate(Limits(runs_at_once=1))
     flood = [stack.enter_context(gate.enter(f"tab {number}", "hostile")) for number in range(4)]
     honest = stack.enter_context(gate.enter("page", "honest"))

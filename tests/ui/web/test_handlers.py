@@ -125,16 +125,16 @@ async def test_a_run_that_hangs_still_ticks(handlers):
 
 
 def test_a_long_text_is_not_read_at_every_key(handlers):
-    told = unpack_payload(handlers.check_request('{"messages": [' + " " * 2_000_000).payload)[0]
+    shown = unpack_payload(handlers.check_request('{"messages": [' + " " * 2_000_000).payload)[0]
 
-    assert told == {"state": "ok", "summary": "2,000,014 characters: read when you press Run", "items": []}
+    assert shown == {"state": "ok", "summary": "2,000,014 characters: read when you press Run", "items": []}
 
 
 def test_text_of_some_hundred_thousand_characters_is_read_while_typing(handlers):
-    told = unpack_payload(handlers.check_request('{"messages": [' + " " * 300_000).payload)[0]
+    shown = unpack_payload(handlers.check_request('{"messages": [' + " " * 300_000).payload)[0]
 
-    assert told["state"] == "error"
-    assert told["items"][0]["line"] == 1
+    assert shown["state"] == "error"
+    assert shown["items"][0]["line"] == 1
 
 
 def test_without_vllm_the_page_says_so(handlers):

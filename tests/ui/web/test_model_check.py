@@ -31,13 +31,13 @@ async def last(checks, fields=NOTHING, target=NOWHERE):
 
 
 async def test_without_vllm_it_says_so_and_shows_the_template():
-    told, check = await last(without_vllm())
+    shown, check = await last(without_vllm())
 
-    assert told["state"] == "done"
-    assert told["verdict"] == "unknown"
-    assert told["missing"]
+    assert shown["state"] == "done"
+    assert shown["verdict"] == "unknown"
+    assert shown["missing"]
     assert check.model.folder == Path(LabSpec().model_dir)
-    assert dict(map(tuple, told["supports"]))
+    assert dict(map(tuple, shown["supports"]))
 
 
 async def test_a_public_page_checks_the_operators_model_whatever_is_sent(tmp_path):
@@ -60,22 +60,22 @@ async def test_the_edited_template_is_checked_in_place_of_the_models_own():
 
 
 async def test_an_endpoint_is_asked_what_it_serves(tmp_path):
-    """Nothing answers there, and that is what is told; a public page asks nobody."""
+    """Nothing answers there, and that is what is told; a public page asks no one."""
     nobody = "http://127.0.0.1:9/v1"
 
-    told, check = await last(without_vllm(), target=NOWHERE._replace(endpoint=nobody))
+    shown, check = await last(without_vllm(), target=NOWHERE._replace(endpoint=nobody))
     public, _ = await last(without_vllm(public=True, target=Target(base_url=nobody)))
 
     assert check is None
-    assert told["state"] == "error"
-    assert "127.0.0.1:9" in told["sentence"]
+    assert shown["state"] == "error"
+    assert "127.0.0.1:9" in shown["sentence"]
     assert "no tokenizer is known" in public["sentence"].lower()
 
 
 async def test_a_model_that_is_not_there_is_reported_as_one_message(tmp_path):
-    told, _ = await last(without_vllm(), CheckFields(str(tmp_path)))
+    shown, _ = await last(without_vllm(), CheckFields(str(tmp_path)))
 
-    assert told["state"] == "error"
+    assert shown["state"] == "error"
 
 
 async def test_a_cell_that_is_none_is_a_message():

@@ -28,11 +28,11 @@ async def test_the_exchanges_of_a_run_are_shown_to_whose_server_it_is(is_public)
         fields = TargetFields(server.base_url, "", "", "none", "none")
         updates = [one async for one in handlers.run(REQUEST, fields, key="" if is_public else KEY)]
 
-    told = [one.payloads["network"] for one in updates if one.payloads.get("network")]
+    shown = [one.payloads["network"] for one in updates if one.payloads.get("network")]
     if is_public:
-        assert told == []
+        assert shown == []
         return
-    [payload] = told
+    [payload] = shown
     header = unpack_payload(payload)[0]
     assert (
         header["run"]

@@ -42,15 +42,15 @@ async def headers_of(payloads):
 
 async def test_every_tool_says_that_it_needs_an_output(tools):
     matrix = [change.matrix async for change in tools.matrix(None, "")]
-    told = [
+    shown = [
         unpack_payload(matrix[-1])[0],
         (await headers_of(tools.splits(None, "", "", 0)))[-1],
         (await headers_of(tools.releases(None, "", "", "0.11.0")))[-1],
         (await headers_of(tools.constrained(None, "", "request")))[-1],
     ]
 
-    assert [one["state"] for one in told] == ["error"] * 4
-    assert {one["sentence"] for one in told} == {"There is no raw output yet."}
+    assert [one["state"] for one in shown] == ["error"] * 4
+    assert {one["sentence"] for one in shown} == {"There is no raw output yet."}
 
 
 async def test_only_servers_that_the_page_ran_against_are_asked(tools, trace):
@@ -129,17 +129,17 @@ async def test_the_first_illegal_token_at_the_level_that_is_chosen(tools, trace)
 async def test_a_public_page_fetches_no_release(engine, trace):
     public = ParseTools(PageSettings(lab=False, public=True), PageLabs(LabPool(), enabled=False), engine)
 
-    told = (await headers_of(public.releases(trace, "", "kimi_k2", "0.11.0")))[-1]
+    shown = (await headers_of(public.releases(trace, "", "kimi_k2", "0.11.0")))[-1]
 
-    assert told["state"] == "error"
-    assert "public page" in told["sentence"]
+    assert shown["state"] == "error"
+    assert "public page" in shown["sentence"]
 
 
 @pytest.mark.parametrize("versions", ["", " , ", ", ".join(f"0.{minor}.0" for minor in range(13))])
 async def test_too_few_or_too_many_releases_are_refused(tools, trace, versions):
-    told = (await headers_of(tools.releases(trace, "", "kimi_k2", versions)))[-1]
+    shown = (await headers_of(tools.releases(trace, "", "kimi_k2", versions)))[-1]
 
-    assert told["sentence"].startswith(f"{len(versions.replace(',', ' ').split())} releases are given")
+    assert shown["sentence"].startswith(f"{len(versions.replace(',', ' ').split())} releases are given")
 
 
 @pytest.mark.vllm

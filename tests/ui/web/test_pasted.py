@@ -33,7 +33,7 @@ async def run(handlers, text, reading=Reading()):  # noqa: B008  # a value
     return payloads, trace
 
 
-def told(payload):
+def shown(payload):
     return unpack_payload(payload)[0]
 
 
@@ -41,10 +41,10 @@ async def test_a_raw_output_is_shown_without_any_server(handlers):
     payloads, trace = await run(handlers, RAW)
 
     assert [call["name"] for call in parse_to_json(trace.parse)["calls"]] == ["get_weather"]
-    assert told(payloads["verdict"])["state"] == "done"
-    assert "a call to `get_weather`" in told(payloads["verdict"])["sentence"]
+    assert shown(payloads["verdict"])["state"] == "done"
+    assert "a call to `get_weather`" in shown(payloads["verdict"])["sentence"]
     assert payloads["ledger"] is not None
-    assert told(payloads["notices"])["summary"].startswith("Looks like a raw output")
+    assert shown(payloads["notices"])["summary"].startswith("Looks like a raw output")
 
 
 async def test_what_was_pasted_can_be_taken_for_something_else(handlers):
@@ -60,7 +60,7 @@ async def test_what_was_pasted_can_be_taken_for_something_else(handlers):
 async def test_a_row_of_a_log_is_chosen_by_its_number(handlers):
     lines = f"{json.dumps(BODY)}\n{json.dumps(ANSWER)}"
 
-    said = told(handlers.check_request(lines, Reading(row=2)).payload)
+    said = shown(handlers.check_request(lines, Reading(row=2)).payload)
     _, trace = await run(handlers, lines, Reading(row=2))
 
     assert (said["rows"], "line 2 of 2" in said["summary"]) == (2, True)
@@ -68,7 +68,7 @@ async def test_a_row_of_a_log_is_chosen_by_its_number(handlers):
 
 
 def test_a_request_is_reported_as_before(handlers):
-    said = told(handlers.check_request(json.dumps(BODY)).payload)
+    said = shown(handlers.check_request(json.dumps(BODY)).payload)
 
     assert (said["state"], said["summary"]) == ("ok", "1 message")
 
@@ -77,8 +77,8 @@ async def test_what_is_nothing_is_refused_at_its_place(handlers):
     payloads, trace = await run(handlers, "just some words", Reading("chat response"))
 
     assert trace is None
-    assert told(payloads["verdict"])["state"] == "error"
-    assert told(handlers.check_request("just some words", Reading("chat response")).payload)["state"] == "error"
+    assert shown(payloads["verdict"])["state"] == "error"
+    assert shown(handlers.check_request("just some words", Reading("chat response")).payload)["state"] == "error"
 
 
 @pytest.mark.parametrize("name", ["auto-detect", "find out", "a name that is gone"])
@@ -98,4 +98,4 @@ def test_a_reading_that_is_not_a_form_looks_by_itself(name):
     ],
 )
 def test_what_run_will_do_is_reported_in_plain_words(handlers, value, summary):
-    assert told(handlers.check_request(json.dumps(value)).payload)["summary"] == summary
+    assert shown(handlers.check_request(json.dumps(value)).payload)["summary"] == summary

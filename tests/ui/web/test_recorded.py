@@ -125,6 +125,6 @@ def test_a_recording_of_another_version_is_gone_without_and_the_page_lives(monke
 
 @pytest.mark.parametrize(("enabled", "step"), [(True, ("try", "Try the fix")), (False, ("show", "Show the fix"))])
 def test_a_fix_is_offered_to_be_tried_only_where_something_can_run_it(enabled, step):
-    told = strip_of(page(enabled=enabled).load_case("dropped-call").payloads)["step"]
+    shown = strip_of(page(enabled=enabled).load_case("dropped-call").payloads)["step"]
 
-    assert (told["kind"], told["label"]) == step
+    assert (shown["kind"], shown["label"]) == step

@@ -212,7 +212,7 @@ def test_no_spelling_of_a_path_leads_elsewhere(url, path):
         assert client.send(request).status_code == 404
 
 
-def test_a_name_that_somebody_else_pointed_here_is_refused(url, name):
+def test_a_name_that_someone_else_pointed_here_is_refused(url, name):
     assert httpx.get(url, timeout=PATIENCE_S, headers={"host": "attacker.example"}).status_code == 400
     assert httpx.get(url, timeout=PATIENCE_S, headers={"host": f"{name}.attacker.example"}).status_code == 400
     assert httpx.get(url, timeout=PATIENCE_S, headers={"host": name}).status_code == 200

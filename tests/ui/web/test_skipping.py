@@ -45,9 +45,9 @@ async def test_the_page_is_told_what_gradio_would_tell(made, name):
     before, after = SessionState(made.blocks), SessionState(made.blocks)
     usual = await made.blocks.postprocess_data(made.function, made.answers()[name], before)
     skip_cheaply(made.blocks)
-    told = await made.blocks.postprocess_data(made.function, made.answers()[name], after)
+    shown = await made.blocks.postprocess_data(made.function, made.answers()[name], after)
 
-    assert told == usual
+    assert shown == usual
     assert after.state_data == before.state_data
 
 

@@ -158,7 +158,7 @@ def test_the_options_are_documented():
     ],
 )
 def test_a_private_page_for_the_network_is_warned_of(monkeypatch, capsys, options, is_warned):
-    """Whoever reaches it uses it with the rights of its owner."""
+    """Anyone who reaches it uses it with the rights of its owner."""
     monkeypatch.delenv("SPACE_ID", raising=False)
 
     _launched(monkeypatch, *options)

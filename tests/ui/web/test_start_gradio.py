@@ -32,24 +32,24 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def told():
+def shown():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_no_stub_is_read_or_written(told):
-    assert told["stubs"] == []
+def test_no_stub_is_read_or_written(shown):
+    assert shown["stubs"] == []
 
 
-def test_gradio_still_keeps_stubs_where_we_take_them_out(told):
-    assert told["asked"], "gradio keeps its stubs elsewhere now: see ui/web/start_gradio.py"
-    assert told["kept_by"] == "prompt_debugger.ui.web.start_gradio"
+def test_gradio_still_keeps_stubs_where_we_take_them_out(shown):
+    assert shown["asked"], "gradio keeps its stubs elsewhere now: see ui/web/start_gradio.py"
+    assert shown["kept_by"] == "prompt_debugger.ui.web.start_gradio"
 
 
-def test_mcp_is_not_imported_and_not_hidden_for_good(told):
-    assert told["mcp"] == []
+def test_mcp_is_not_imported_and_not_hidden_for_good(shown):
+    assert shown["mcp"] == []
 
 
-def test_nothing_of_it_stays_in_the_way_of_imports(told):
-    assert "WithoutStubs" not in told["finders"]
-    assert told["component"] == "x"
+def test_nothing_of_it_stays_in_the_way_of_imports(shown):
+    assert "WithoutStubs" not in shown["finders"]
+    assert shown["component"] == "x"

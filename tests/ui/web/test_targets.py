@@ -290,10 +290,10 @@ def test_without_lab_and_endpoint_there_is_nothing_to_run_against():
 def test_a_server_that_wants_a_key_is_reported_with_the_field_for_it(status, is_public, said):
     error = BackendError("the server answered", "Set the variable.", status=status)
 
-    told = with_key_field(error, is_public=is_public)
+    shown = with_key_field(error, is_public=is_public)
 
-    assert ("in the field Key" in told.hint) is said
-    assert (error.hint, told.message) == ("Set the variable.", error.message)
+    assert ("in the field Key" in shown.hint) is said
+    assert (error.hint, shown.message) == ("Set the variable.", error.message)
 
 
 HEADERS = {

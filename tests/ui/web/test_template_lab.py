@@ -128,7 +128,7 @@ def test_a_request_that_cannot_be_read_is_reported(lab):
     assert status["place"]["line"] == 1
 
 
-def test_the_editor_is_filled_once_and_keeps_what_somebody_typed(lab, own):
+def test_the_editor_is_filled_once_and_keeps_what_someone_typed(lab, own):
     assert lab.open(FIELDS, None, "", "").template == own
     assert lab.open(FIELDS, None, own.strip(), own).template is None
     assert lab.open(FIELDS, None, own.strip() + "{# mine #}", own).template is None

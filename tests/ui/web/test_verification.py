@@ -29,10 +29,10 @@ async def shown(first, second=""):
 
 
 async def test_one_verification_has_rates_causes_tools_and_rows_by_cause(made):
-    told, _ = await shown(made[0])
+    reported, _ = await shown(made[0])
 
-    [side] = told["sides"]
-    assert told["sentence"] == "16.7% of 12 answers have a fault. 2 of 10 calls written were dropped."
+    [side] = reported["sides"]
+    assert reported["sentence"] == "16.7% of 12 answers have a fault. 2 of 10 calls written were dropped."
     assert [side["rates"][0][name] for name in ("label", "value", "note")] == ["calls dropped", 0.2, "of 10"]
     assert side["rates"][0]["low"] < 0.2 < side["rates"][0]["high"]
     assert ["PD401 dropped-call", "2 of 12"] in [[bar["label"], bar["note"]] for bar in side["causes"]]
@@ -61,12 +61,16 @@ async def test_two_next_to_each_other_say_which_rows_changed(made):
 
 async def test_three_apis_are_three_sides_each_beside_the_first(made, tmp_path):
     journal = make_by_three_apis(*made, tmp_path / "three")
-    told, opened = await shown(journal)
+    reported, opened = await shown(journal)
 
-    assert [side["name"].rpartition(", ")[2] for side in told["sides"]] == ["chat completions", "Responses", "Messages"]
-    assert told["sentence"].count("that both answered.") == 2
-    assert "three/results.sqlite, Messages" in told["sentence"]
-    assert [[row["index"] for row in pair["changed"]] for pair in told["pairs"]] == [[9, 10], [9, 10]]
+    assert [side["name"].rpartition(", ")[2] for side in reported["sides"]] == [
+        "chat completions",
+        "Responses",
+        "Messages",
+    ]
+    assert reported["sentence"].count("that both answered.") == 2
+    assert "three/results.sqlite, Messages" in reported["sentence"]
+    assert [[row["index"] for row in pair["changed"]] for pair in reported["pairs"]] == [[9, 10], [9, 10]]
     assert (await OWN.open_row(opened, 2, 9)).trace.verdict.conclusion is not Conclusion.FAULT
     assert (await OWN.open_row(opened, 0, 9)).trace.verdict.conclusion is Conclusion.FAULT
 
@@ -102,9 +106,9 @@ async def test_a_row_that_is_none_opens_nothing(made, row):
 
 @pytest.mark.parametrize("name", ["", "/no/such/folder"])
 async def test_what_cannot_be_opened_is_a_message(name):
-    told, opened = await shown(name)
+    reported, opened = await shown(name)
 
-    assert told["state"] == "error"
+    assert reported["state"] == "error"
     assert opened == ()
 
 

@@ -109,7 +109,7 @@ def served(endpoint):
 
 @pytest.fixture
 def served_anew(endpoint):
-    """A page at which nobody has used up what an address may start within a minute."""
+    """A page at which no one has used up what an address may start within a minute."""
     yield from _serve(endpoint)
 
 

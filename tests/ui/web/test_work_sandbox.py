@@ -33,21 +33,21 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def told():
+def shown():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_it_starts_without_gradio(told):
-    assert told["gradio"] is False
+def test_it_starts_without_gradio(shown):
+    assert shown["gradio"] is False
 
 
-def test_it_knows_all_jobs_of_the_page_when_it_starts(told):
-    assert told["late"] == [], "add the module to ui/web/work_sandbox.py"
-    assert told["notices"]
+def test_it_knows_all_jobs_of_the_page_when_it_starts(shown):
+    assert shown["late"] == [], "add the module to ui/web/work_sandbox.py"
+    assert shown["notices"]
 
 
-def test_it_starts_once(told):
-    first, later = told["processes"]
+def test_it_starts_once(shown):
+    first, later = shown["processes"]
     assert len(first) == 1
     assert later == first

@@ -4,8 +4,8 @@ That is so for servers, for what runs a request without one, for the parser help
 of a test that asks for it by `PROMPT_DEBUGGER_TESTS_CODE`. Likewise our own program, and the sandboxes that it opens,
 where a test asks for that by `PROMPT_DEBUGGER_TESTS_PROGRAM`: by a forkserver that has imported it.
 
-The process stays, for whoever started it: it passes signals on, ends as the server does, and the server ends with it.
-Where the forkserver does not answer, it goes on as if nothing were here.
+The process stays, for the process that started it: it passes signals on, ends as the server does, and
+the server ends with it. Where the forkserver does not answer, it goes on as if nothing were here.
 """
 
 import os
@@ -48,7 +48,7 @@ def _hand_over(address: str, kind: str, place: int) -> None:
     forkserver.sendall(json.dumps(order).encode() + b"\n")
     if sys.orig_argv[place].endswith(
         (*_OURS, _READING)
-    ):  # whoever reads or writes there has to do with the other process alone
+    ):  # anyone who reads or writes there has to do with the other process alone
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in range(3):
             os.dup2(nothing, number)

@@ -1,7 +1,7 @@
 """The journals of a verification that many machines work on: files next to the output, written from afar.
 
 Every answer is in a journal on the machine that asked for all this, the moment a worker has it. So whatever
-becomes of the worker, whoever continues with its rows knows what was answered.
+becomes of the worker, anyone who continues with its rows knows what was answered.
 """
 
 from __future__ import annotations

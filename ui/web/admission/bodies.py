@@ -1,7 +1,7 @@
 """A body read within bounds of length, time and memory.
 
-Whoever begins a body and does not go on with it holds a connection and memory. So a body must keep coming, and when the
-places are taken, who has sent nothing for longest gives way: somebody whose body comes at once is never held up by
+A body that is begun and not continued holds a connection and memory. So a body must keep coming, and when the
+places are taken, who has sent nothing for longest gives way: someone whose body comes at once is never held up by
 them.
 """
 

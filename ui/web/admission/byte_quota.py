@@ -64,7 +64,7 @@ class ByteQuota:
         self._came: OrderedDict[str, _Came] = OrderedDict()
 
     def note(self, visitor: str, size: int) -> None:
-        """Count some bytes of a visitor; whoever reads them judges the page that they are of."""
+        """Count some bytes of a visitor; anyone who reads them judges the page that they are of."""
         if self._most_bytes is not None:
             self._of(visitor).add(self._clock(), size)
 

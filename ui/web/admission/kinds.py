@@ -1,7 +1,7 @@
 """Which kinds of events there are, and how much of each one page, one visitor and all together may use.
 
 The same table is in docs/public-mode.md; a test compares them. An event that no line here names is counted as the
-strictest kind that its way in allows, so a new button is limited before anybody thinks of it.
+strictest kind that its way in allows, so a new button is limited before anyone thinks of it.
 """
 
 from __future__ import annotations

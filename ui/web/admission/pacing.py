@@ -6,7 +6,7 @@ An event of a visitor who cost far more than the others do begins later while ot
 one of a page that cost far more than another page of the same visitor. A page that cost little does not wait for what
 the others of its visitor do, unless so many of them cost a little that together they cost much. All who are held back
 stand in one line, and one of them begins every quarter of a second: of the visitor who cost least, the page that cost
-least. So no one is shut out, a page beside forty greedy ones is the next, and whoever is alone never waits.
+least. So no one is shut out, a page beside forty greedy ones is the next, and anyone who is alone never waits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FREE_LOOK_S = 0.025  # where there is no one else to serve
 _BEAT_S = 0.1
 _MAX_NAMES = 1_000
 _MAX_PAGES = 256  # of one visitor
-_MANY_PAGES = 64  # opened within a minute: more are not pages that somebody looks at
+_MANY_PAGES = 64  # opened within a minute: more are not pages that someone looks at
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class Charges:
         return 0.0 if pages is None else pages.of(owner.page)
 
     def is_far_above(self, owner: Owner) -> bool:
-        """Return whether an event is of somebody who cost far more than others who are there; never, if there are none.
+        """Return whether an event is of someone who cost far more than others who are there; never, if there are none.
 
         Visitors are compared with visitors. A page that cost little itself is not far above, whatever its visitor cost,
         as long as such pages cost little together; a page that cost far more than the cheapest other page of its
@@ -183,7 +183,7 @@ class Pacing:
         try:
             await held.may_begin
         finally:
-            if held in self._held:  # whoever sent it has left
+            if held in self._held:  # anyone who sent it has left
                 self._held.remove(held)
 
     def let_in(self) -> None:
@@ -208,7 +208,7 @@ class Pacing:
                 held.may_begin.set_result(None)
 
     async def _keep(self) -> None:
-        """Look again for as long as somebody is held back."""
+        """Look again for as long as someone is held back."""
         while self._held:
             await asyncio.sleep(_FREE_LOOK_S)
             self.let_in()
@@ -228,7 +228,7 @@ class Handle(Protocol):
 
 
 class LoopLag:
-    """How late an event loop does what is due: measured by a beat, for as long as somebody asks.
+    """How late an event loop does what is due: measured by a beat, for as long as someone asks.
 
     Args:
         clock: Seconds.

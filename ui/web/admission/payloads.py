@@ -23,7 +23,7 @@ MAX_EVENT_PARTS = 100  # values in what a view tells of a click
 MAX_EVENT_CHARS = 2_000
 MAX_EVENT_DEPTH = 4
 MAX_STRINGS = 2_000  # in a body: an event has some forty values
-MAX_PLAIN_BYTES = 40_000  # of a body, what stands outside its strings
+MAX_PLAIN_BYTES = 40_000  # of a body, what is outside its strings
 MAX_NUMBER = 2**53
 
 # What gradio reads of an event; the front end names the last of them, if at all, without a value.

@@ -1,6 +1,6 @@
 """Which open pages are remembered: gradio keeps what a page's last run left, and drops whose turn it is by age alone.
 
-Here a visitor who opens many pages loses pages of their own; somebody else's run stays. What goes first: pages that
+Here a visitor who opens many pages loses pages of their own; someone else's run stays. What goes first: pages that
 hold nothing, then pages that were closed, then the ones that were quiet for longest.
 """
 

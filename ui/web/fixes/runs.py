@@ -107,5 +107,5 @@ def _check_same_server(trace: Trace, target: Target) -> None:
     if not is_same:
         raise RequestError(
             "The page is set to a different server than this run.",
-            "Set Target back, or run on the new one first: only the same server proves anything.",
+            "Set Target back, or run on the new one first: only a run on the same server proves anything.",
         )

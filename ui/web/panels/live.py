@@ -27,7 +27,7 @@ def build_live() -> LivePanel:
     with gr.Column(elem_id="pd-live"):
         status = build_view("live_status", "live_status")
         tokens = build_token_view("live_tokens")
-    refresh = gr.Button("Render live", elem_id="pd-live-refresh")  # pressed by the script, out of everybody's way
+    refresh = gr.Button("Render live", elem_id="pd-live-refresh")  # pressed by the script, out of everyone's way
     return LivePanel(status, tokens, refresh)
 
 

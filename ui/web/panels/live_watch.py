@@ -17,7 +17,7 @@ from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Verifications
 
 # Without ids calls that were dropped stay unknown.
-_IDS = [("asked for, taken out of what clients get", ""), ("not asked for: dropped calls stay unknown", "none")]
+_IDS = [("requested, and removed from what clients receive", ""), ("not requested: dropped calls stay unknown", "none")]
 
 
 class LivePanel(NamedTuple):
@@ -42,7 +42,7 @@ def build_live_watch(settings: PageSettings) -> LivePanel:
             stop = gr.Button("Stop", interactive=False, elem_id="pd-stop-live", size="sm", scale=0, min_width=60)
         if settings.public:
             gr.HTML(
-                "<p>A proxy is started on one's own machine alone, so this is off on a public page.</p>",
+                "<p>A proxy can be started only on your own machine, so this is off on a public page.</p>",
                 elem_classes=["pd-off"],
             )
         view = build_asking_view("live_watch")

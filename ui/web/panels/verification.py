@@ -61,7 +61,7 @@ def build_verification(settings: PageSettings) -> VerificationPanel:
             )
         if settings.public:
             gr.HTML(
-                "<p>Files of a machine are opened there alone, so this is off on a public page.</p>",
+                "<p>Files can be opened only on your own machine, so this is off on a public page.</p>",
                 elem_classes=["pd-off"],
             )
         view = build_asking_view("verification")

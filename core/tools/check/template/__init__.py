@@ -3,7 +3,7 @@
 finding      how a finding is written
 answers      what it does not print of an answer
 inputs       what it does not print, or refuses, of what clients send
-prompts      whole conversations: turn after turn, with a clock, with markers in somebody's text; rules of a run
+prompts      whole conversations: turn after turn, with a clock, with markers in someone's text; rules of a run
 behaviour    the prompts and tools that a lock keeps
 """
 

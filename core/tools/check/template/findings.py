@@ -30,7 +30,7 @@ class TemplateCheck:
     Attributes:
         probes: What it supports.
         findings: What is wrong with it, worst first.
-        forgery: Whether a marker in somebody's text stays text, by whose.
+        forgery: Whether a marker in someone's text stays text, by whose.
         behaviour: What it makes of usual conversations and of tools, for a lock.
     """
 

@@ -104,7 +104,7 @@ def _arguments(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterat
 
 
 def _bos(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
-    """Report a BOS that is in the text and is added once more by whoever tokenizes with special tokens."""
+    """Report a BOS that is in the text and is added once more by anyone who tokenizes with special tokens."""
     vocabulary = None if model.tokenizer is None else model.tokenizer.vocabulary
     printed = probes.get("prints-bos")
     if vocabulary is None or not vocabulary.adds_bos or printed is None or printed.support is not Support.SUPPORTED:

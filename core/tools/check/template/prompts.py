@@ -1,4 +1,4 @@
-"""What a template makes of whole conversations: turn after turn, with a clock, with markers in somebody's text.
+"""What a template makes of whole conversations: turn after turn, with a clock, with markers in someone's text.
 
 What the rules of a run can tell from a prompt alone is asked of them (`core.diagnose`), under their own codes.
 """
@@ -33,13 +33,13 @@ def prompt_findings(
     model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | None = None
 ) -> Iterator[Finding]:
     """Report what is wrong with prompts."""
-    yield from _by_rules(model, ideals, renderer)
+    yield from _find_by_rules(model, ideals, renderer)
     yield from _turn_after_turn(model, ideals, renderer)
     yield from _volatile(model, renderer)
 
 
 def forgery(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | None = None) -> Mapping[str, bool]:
-    """Return, by name, whether a marker in somebody's text stays text; nothing where there is no marker to try."""
+    """Return, by name, whether a marker in someone's text stays text; nothing where there is no marker to try."""
     end = next((ideal.end for ideal in ideals if ideal.end), "")
     if not end:
         return {}
@@ -58,7 +58,7 @@ def forgery(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | N
     return supports
 
 
-def _by_rules(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | None) -> Iterator[Finding]:
+def _find_by_rules(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | None) -> Iterator[Finding]:
     for body in _conversations(ideals):
         try:
             prompt = render_local(

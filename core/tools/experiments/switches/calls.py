@@ -25,14 +25,14 @@ def call_switches(variant: Variant) -> Iterator[Switch]:
     """Yield other ways to say the same calls; those that do not apply included."""
     del variant
     change = "passes every `arguments` text as the object that it encodes"
-    yield _on_arguments("arguments-as-object", change, _decoded)
+    yield _switch_arguments("arguments-as-object", change, _decoded)
     change = "passes every `arguments` object as JSON text"
-    yield _on_arguments("arguments-as-text", change, _encoded)
+    yield _switch_arguments("arguments-as-text", change, _encoded)
     change = "renames the call ids to `functions.NAME:N`, counted through the conversation"
     yield Switch("ids-normalised", Topic.CALLS, "call-ids", change, on_body(normalise_ids))
 
 
-def _on_arguments(name: str, change: str, edit: EditValue) -> Switch:
+def _switch_arguments(name: str, change: str, edit: EditValue) -> Switch:
     return Switch(name, Topic.CALLS, "arguments", change, on_messages(edit_arguments(edit)))
 
 

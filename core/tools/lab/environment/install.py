@@ -201,7 +201,7 @@ class _CommandError(LabError):
     def __init__(self, what: str, tail: Sequence[str]) -> None:
         lines = [_without_addresses(line) for line in tail]
         errors = [line for line in lines if line.startswith("ERROR:") or re.match(r"[\w.]*Error\b", line)]
-        said = f": {(errors or lines or ['it said nothing'])[-1].removeprefix('ERROR:').strip()[:240]}"
+        said = f": {(errors or lines or ['it gave no reason'])[-1].removeprefix('ERROR:').strip()[:240]}"
         hint = (
             "What is installed so far is kept: run the same command again to continue. Check the network, and "
             "`pip config list`."
@@ -299,7 +299,7 @@ def _write_marker(home: Path, plan: InstallPlan) -> None:
 
 
 def _without_addresses(line: str) -> str:
-    """Return a line without addresses: they may hold somebody's password."""
+    """Return a line without addresses: they may hold someone's password."""
     return re.sub(r"\b\w+://\S+", "(address)", line)
 
 

@@ -85,7 +85,7 @@ def plan_install(into: Path | None = None, *, packages: Sequence[Package] | None
         packages: What goes into it; `assets/lab.lock` by default.
 
     Raises:
-        LabError: It cannot work: another system, another Python, a folder of somebody else's, too little disk space.
+        LabError: It cannot work: another system, another Python, a folder of someone else's, too little disk space.
     """
     home = (into or lab_home()).expanduser().absolute()
     wanted = read_lock() if packages is None else tuple(packages)
@@ -122,7 +122,7 @@ def _check_machine() -> None:
 
 
 def _check_folder(home: Path) -> None:
-    """Refuse a folder that holds anything of somebody else's."""
+    """Refuse a folder that holds anything of someone else's."""
     if not home.exists():
         return
     if not home.is_dir():

@@ -46,7 +46,7 @@ class CallStream:
         calls_before: How many calls the conversation holds.
         is_patient: Whether `finish` is sure to be called; then a call that ends the text so far may wait for it.
 
-    Behind reasoning that somebody else took away, line breaks at the start are framing.
+    Behind reasoning that someone else took away, line breaks at the start are framing.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ def server_call() -> ServerCall | None:
     joined: object = None
     for frame in _callers():
         name = frame.f_code.co_name
-        if name == _GENERATOR and (call := _of_generator(frame.f_locals, joined)) is not None:
+        if name == _GENERATOR and (call := _call_of_generator(frame.f_locals, joined)) is not None:
             return call
         if name == _PARSE_DELTA:
             joined = frame.f_locals.get("self")
@@ -70,7 +70,7 @@ def _callers() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _of_generator(names: Mapping[str, Any], joined: object) -> ServerCall | None:
+def _call_of_generator(names: Mapping[str, Any], joined: object) -> ServerCall | None:
     """Read the generator's names; the parsers are in the object that joins them, where there is one in between."""
     output = names.get("output")
     if output is None or not hasattr(output, "finish_reason"):

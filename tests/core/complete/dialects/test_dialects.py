@@ -196,8 +196,8 @@ def test_a_response_with_its_messages_shows_prompt_raw_output_and_ids():
 
 def test_the_prompt_of_an_answer_is_not_the_one_that_was_pasted_beside_it():
     kind = "raw_message_tokens"
-    told = {name: [{"type": kind, "message": "a", "tokens": [1]}] for name in ("input_messages", "output_messages")}
-    text = json.dumps(response(RESPONSE_CALL, **told))
+    shown = {name: [{"type": kind, "message": "a", "tokens": [1]}] for name in ("input_messages", "output_messages")}
+    text = json.dumps(response(RESPONSE_CALL, **shown))
 
     pasted = trace_of(gather_evidence([text], prompt="mine")).prompt
 

@@ -1,4 +1,4 @@
-"""Logs, printed objects, transcripts and reports are read in time that grows with them, whatever stands in them."""
+"""Logs, printed objects, transcripts and reports are read in time that grows with them, whatever is in them."""
 
 from __future__ import annotations
 

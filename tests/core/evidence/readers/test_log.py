@@ -49,7 +49,7 @@ def test_of_several_requests_the_last_is_read_unless_another_is_asked_for():
 
     assert (read_evidence(text).raw, read_evidence(text).rows) == ("two <|x|>", 2)
     assert read_evidence(text, row=2).raw == "one <|x|>"
-    with pytest.raises(RequestError, match="no number 3"):
+    with pytest.raises(RequestError, match="no entry 3"):
         read_evidence(text, row=3)
 
 

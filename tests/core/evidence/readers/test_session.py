@@ -74,7 +74,7 @@ def test_blocks_of_one_message_are_one_answer_and_another_exchange_can_be_chosen
     assert read_evidence(CLAUDE).chat.message["reasoning"] == "Hm"
     assert read_evidence(CLAUDE).rows == 2
     assert read_evidence(CLAUDE, row=2).chat.message["content"] == "First."
-    with pytest.raises(RequestError, match="no number 3"):
+    with pytest.raises(RequestError, match="no entry 3"):
         read_evidence(CLAUDE, row=3)
 
 

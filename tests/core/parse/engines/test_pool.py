@@ -1,4 +1,4 @@
-"""Whoever leaves ends their own question; who is hostile holds nobody up; nothing is left behind."""
+"""Anyone who leaves ends their own question; who is hostile holds no one up; nothing is left behind."""
 
 from __future__ import annotations
 

@@ -145,10 +145,12 @@ async def test_a_marker_spelled_with_ordinary_tokens_is_a_call_only_when_parsed_
 
 
 async def test_reasoning_depends_on_the_effective_template_kwargs(engine: VllmEngine, lab_model_dir: Path) -> None:
-    told = await parse(engine, "vllm:-+kimi_k2", "Hello.", tokenizer=lab_model_dir, template_kwargs={"thinking": False})
+    shown = await parse(
+        engine, "vllm:-+kimi_k2", "Hello.", tokenizer=lab_model_dir, template_kwargs={"thinking": False}
+    )
     untold = await parse(engine, "vllm:-+kimi_k2", "Hello.", tokenizer=lab_model_dir)
 
-    assert (told.reasoning, told.content) == (None, "Hello.")
+    assert (shown.reasoning, shown.content) == (None, "Hello.")
     assert (untold.reasoning, untold.content) == ("Hello.", None)
 
 

@@ -58,7 +58,7 @@ def run_at(behaviours, body=BODY):
 ALIKE = {"/v1/chat/completions": chat(), "/v1/responses": responses(), "/v1/messages": messages()}
 
 
-def told(done):
+def shown(done):
     return [(one.between[1], one.where, one.field, one.cause) for one in done.differences]
 
 
@@ -66,13 +66,13 @@ def test_only_the_form_differs_and_nothing_is_reported():
     done = run_at(ALIKE)
 
     assert [None if trace is None else trace.api for trace in done.runs.values()] == [*COMPARED]
-    assert told(done) == []
+    assert shown(done) == []
 
 
 def test_an_answer_that_differs_without_an_output_is_not_explained():
     done = run_at({**ALIKE, "/v1/messages": messages({"type": "text", "text": "Well"})})
 
-    assert told(done) == [(Api.MESSAGES, "message", "content", None)]
+    assert shown(done) == [(Api.MESSAGES, "message", "content", None)]
     assert 'null by the one, "Well" by the other' in done.differences[0].detail
 
 
@@ -125,7 +125,7 @@ def test_a_refusal_of_what_was_left_out_of_the_other_request_is_explained_by_tha
 def test_an_api_that_the_server_does_not_have_is_one_difference():
     done = run_at({**ALIKE, "/v1/responses": answer(404)})
 
-    assert told(done) == [(Api.RESPONSES, "status", None, "endpoint: the server has none for Responses")]
+    assert shown(done) == [(Api.RESPONSES, "status", None, "endpoint: the server has none for Responses")]
     assert "no `/v1/responses`" in done.differences[0].detail
 
 
@@ -133,7 +133,7 @@ def test_a_model_that_the_server_does_not_have_is_no_missing_endpoint():
     unknown = answer(404, {"error": {"message": "The model `m` does not exist.", "code": 404}})
     done = run_at({**ALIKE, "/v1/responses": unknown})
 
-    assert [cause for *_, cause in told(done)] != ["endpoint: the server has none for Responses"]
+    assert [cause for *_, cause in shown(done)] != ["endpoint: the server has none for Responses"]
 
 
 def test_a_server_that_has_none_of_them_is_a_failure():
@@ -179,7 +179,7 @@ def test_an_empty_text_that_one_api_cannot_say_explains_prompt_output_and_answer
 def test_a_cut_call_differs_on_the_way_out_alone(labs):
     done = lab_runs(labs, "truncated-call")
 
-    assert [(api, where) for api, where, _, _ in told(done)] == [(Api.RESPONSES, "message"), (Api.MESSAGES, "status")]
+    assert [(api, where) for api, where, _, _ in shown(done)] == [(Api.RESPONSES, "message"), (Api.MESSAGES, "status")]
     assert all(one.cause.startswith("way out: ") for one in done.differences)
 
 
@@ -187,5 +187,5 @@ def test_a_cut_call_differs_on_the_way_out_alone(labs):
 def test_two_calls_are_the_same_by_all_three(labs):
     done = lab_runs(labs, "parallel-calls")
 
-    assert told(done) == []
+    assert shown(done) == []
     assert [*compare_apis(done.runs[Api.RESPONSES], done.runs[Api.MESSAGES])] == []

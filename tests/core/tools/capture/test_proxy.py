@@ -286,7 +286,7 @@ async def test_a_server_that_gives_no_answer_is_reported_as_502(behaviour: Behav
 
 async def test_a_server_that_is_not_there_is_reported_as_502(tmp_path: Path) -> None:
     with socket.socket() as ignoring:
-        ignoring.bind(("127.0.0.1", 0))  # nobody else can have the port, and nobody listens on it
+        ignoring.bind(("127.0.0.1", 0))  # no one else can have the port, and no one listens on it
         upstream = f"http://127.0.0.1:{ignoring.getsockname()[1]}/v1"
         async with capturing(upstream, tmp_path / "out") as capture, patient_client() as client:
             got = await client.post(f"{capture.base_url}/chat/completions", content=BODY)
@@ -331,7 +331,7 @@ async def test_a_packed_bomb_goes_through_unopened(tmp_path: Path) -> None:
 
     assert passed == bomb
     assert server.received[0].headers["accept-encoding"] == "identity"
-    assert "longer than 32 MB when decompressed" in record["captured"]["problems"][0]
+    assert "longer than 33,554,432 bytes when decompressed" in record["captured"]["problems"][0]
     assert "response" not in record
 
 

@@ -55,7 +55,7 @@ def test_a_hint_names_a_parser_only_where_the_model_has_its_name(model, is_repor
 
     found = recommend((), rows, ranking.best(rows, 9), ranking)
 
-    told = "`minicpm5`, which has the model's name, fails for `two-calls`: it loses it."
+    shown = "`minicpm5`, which has the model's name, fails for `two-calls`: it loses it."
     assert found.tool_parser == "hermes"
-    assert (told in found.reasons) is is_reported
+    assert (shown in found.reasons) is is_reported
     assert any("minicpm5" in reason for reason in found.reasons) is is_reported

@@ -99,11 +99,11 @@ async def test_of_a_model_that_vllm_renders_with_its_template_nothing_is_reporte
         (None, None),
     ],
 )
-async def test_a_template_alone_reports_its_format_and_no_more(engine, family, told):
+async def test_a_template_alone_reports_its_format_and_no_more(engine, family, shown):
     skipped, note = await words(engine, CheckedModel("ours", HERMES), family)
 
     assert skipped is None
-    assert told in note if told else note is None, note
+    assert shown in note if shown else note is None, note
 
 
 @pytest.mark.vllm

@@ -53,11 +53,11 @@ def test_it_is_not_offered_where_parsers_read_as_much():
         ("generic", "does not support this format"),
     ],
 )
-def test_that_it_does_not_read_a_format_is_reported(family, told):
+def test_that_it_does_not_read_a_format_is_reported(family, shown):
     way = looked(check_of(STRANGE), {}, family)
 
     assert (way.read, way.is_more, way.write_command) == (0, False, ())
-    assert way.sentence == f"Prompt Debugger's own reader {told}, so there is no plugin to offer."
+    assert way.sentence == f"Prompt Debugger's own reader {shown}, so there is no plugin to offer."
 
 
 def test_of_a_template_without_calls_nothing_is_reported_of_it():

@@ -1,4 +1,4 @@
-"""Who is asked what: at first everybody whole, then those that read are streamed to."""
+"""Who is asked what: at first everyone whole, then those that read are streamed to."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Every finding of `check` stands in the catalogue as it is made, and a test plants it."""
+"""Every finding of `check` is in the catalogue as it is made, and a test plants it."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def test_what_is_made_and_what_is_reported_are_the_same():
 
 @pytest.mark.parametrize(("name", "how"), sorted(made(), key=str))
 def test_a_finding_has_a_severity_that_is_reported(name, how):
-    told = {one.value for one in TEMPLATE_RULES[CODES[name]].severities}
+    shown = {one.value for one in TEMPLATE_RULES[CODES[name]].severities}
 
-    assert how <= told
+    assert how <= shown
 
 
 @pytest.mark.parametrize("name", CODES)

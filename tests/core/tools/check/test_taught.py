@@ -90,10 +90,10 @@ async def test_what_is_taught_is_recommended_and_said_to_be_inferred(engine: Vll
 @pytest.mark.vllm
 async def test_where_nothing_shows_how_calls_are_written_no_parser_is_judged(engine: VllmEngine):
     untold = changed(SILENT, "{{ tools | tojson }}", "")
-    told = await Checker([engine]).check(CheckedModel("ours", SILENT), Wanted(("hermes",)))
+    shown = await Checker([engine]).check(CheckedModel("ours", SILENT), Wanted(("hermes",)))
     check = await Checker([engine]).check(CheckedModel("ours", untold), Wanted(("hermes",)))
 
-    assert told.recommendation.verdict == check.recommendation.verdict == "unknown"
+    assert shown.recommendation.verdict == check.recommendation.verdict == "unknown"
     assert "so no parser was judged" in check.recommendation.reasons[0]
     assert any("does not print the tools of a request" in reason for reason in check.recommendation.reasons)
-    assert not any("does not print the tools of a request" in reason for reason in told.recommendation.reasons)
+    assert not any("does not print the tools of a request" in reason for reason in shown.recommendation.reasons)

@@ -74,7 +74,7 @@ def test_a_loss_of_what_the_template_never_mentions_says_so_instead_of_a_line():
     [
         # A model that does not reason loses nothing by not printing it.
         (REASONING, ""),
-        # The clock is asked and what it says not printed; a date that stands there is no clock's.
+        # The clock is asked and what it says not printed; a date that is there is no clock's.
         (OPENING, "{% set now = strftime_now('%d') %}" + OPENING),
         ("{%- if tools %}", "1 January 2020{%- if tools %}"),
         # Turns of one call each refused would be a defect; a template that says how many there are is not.

@@ -1,4 +1,4 @@
-"""Templates of real models, which nobody here wrote."""
+"""Templates of real models, which no one here wrote."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def test_a_model_that_no_one_changed_is_not_a_difference(text, notices, expected
     assert [change.path for change in comparison.request] == expected
 
 
-def test_a_model_that_somebody_changed_is_one():
+def test_a_model_that_someone_changed_is_one():
     left = dropped_call_trace()
     first = replace(left.request, text="a", body={**left.request.body, "model": "a"})
     second = replace(left.request, text="b", body={**left.request.body, "model": "b"})

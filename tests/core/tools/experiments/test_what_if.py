@@ -303,7 +303,7 @@ def test_a_switch_does_nothing_where_its_field_is_gone(lab: RenderSetup) -> None
             assert not switch.applies_to(bare), switch.name
 
 
-def test_the_render_may_be_somebody_elses(lab: RenderSetup) -> None:
+def test_the_render_may_be_someone_elses(lab: RenderSetup) -> None:
     """With a renderer of its own nothing goes to the shared worker."""
     report = try_switches(BODY, replace(lab, renderer=run_job))
 

@@ -45,14 +45,14 @@ async def test_each_fix_of_a_example_is_tried_and_works(labs, name):
 
 
 async def test_a_budget_ends_the_experiments_and_is_reported_before(labs):
-    example, told = find_example("dropped-call"), []
+    example, shown = find_example("dropped-call"), []
 
     _, done = await experiments_on(
-        example.request_text, Target(lab=example.lab), labs, samples=2, budget=3, report=told.append
+        example.request_text, Target(lab=example.lab), labs, samples=2, budget=3, report=shown.append
     )
 
     assert [len(one.traces) for one in done] == [2, 1]
-    assert told[0].startswith("2 variants, 2 sample(s) each: 3 runs of 4; about ")
+    assert shown[0].startswith("2 variants, 2 sample(s) each: 3 runs of 4; about ")
 
 
 @pytest.mark.parametrize("fault", CAUSES)

@@ -1,4 +1,4 @@
-"""A test that runs in vLLM ends with whoever wanted it; a package of that name stands in, since none of it is used."""
+"""A test that runs in vLLM ends with the process that wanted it; an empty package is in for it."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def test_a_test_that_was_run_does_not_say_that_it_was_not():
 
 @pytest.mark.parametrize("name", ['x"); print(1) #', 'x"""\nprint(1)\n"""', "x\n", ""])
 def test_a_saved_run_puts_no_code_of_its_author_into_the_test(name):
-    """What a bundle says of its parser and its findings is anybody's text, and the test is run at once."""
+    """What a bundle says of its parser and its findings is anyone's text, and the test is run at once."""
     trace = recorded("dropped-call").trace
     hostile = replace(trace, server=replace(trace.server, tool_parser=name))
 

@@ -105,7 +105,7 @@ def test_an_unknown_failure_quotes_the_first_error() -> None:
 
 @pytest.mark.parametrize(
     ("exit_status", "message"),
-    [(-9, "killed from outside"), (-11, "ended by signal 11"), (0, "exit status 0"), (None, "does not get ready")],
+    [(-9, "killed from outside"), (-11, "ended by signal 11"), (0, "exit status 0"), (None, "did not become ready")],
 )
 def test_a_silent_end_is_named_by_its_status(exit_status: int | None, message: str) -> None:
     assert message in explain_failure((), exit_status, SPEC, 8131).message

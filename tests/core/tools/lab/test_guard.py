@@ -1,4 +1,4 @@
-"""A lab is not asked what would keep it busy for everybody; all else it is asked as it is."""
+"""A lab is not asked what would keep it busy for everyone; all else it is asked as it is."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ WaitGone = Callable[[Iterable[int]], set[int]]
 
 
 def wait_refused(port: int) -> None:
-    """Wait until nobody listens: a server that forked another process outlives the one that was killed."""
+    """Wait until no one listens: a server that forked another process outlives the one that was killed."""
     for _ in range(PATIENCE_S * 100):
         with socket.socket() as asking:
             if asking.connect_ex(("127.0.0.1", port)):

@@ -30,7 +30,7 @@ def test_a_model_that_is_not_there_fails_before_anything_starts(tmp_path: Path) 
 
 
 @needs_vllm
-def test_a_port_that_somebody_listens_on_is_refused(tmp_path: Path) -> None:
+def test_a_port_that_someone_listens_on_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

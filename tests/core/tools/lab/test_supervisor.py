@@ -152,7 +152,7 @@ def test_descendants_go_when_the_command_ends_by_itself(tmp_path: Path, wait_gon
 
 
 def test_the_family_goes_when_its_supervisor_is_killed(tmp_path: Path, wait_gone: WaitGone) -> None:
-    """Except who fled into another session: nobody is left to find it. vLLM's processes do not flee."""
+    """Except who fled into another session: no one is left to find it. vLLM's processes do not flee."""
     process, _ = start_family(tmp_path / "scratch", (FAMILY + STAY).replace("os.setsid()", "pass"))
     assert process.pid is not None
     supervisor_pid = int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[1])

@@ -1,4 +1,4 @@
-"""The modules that a plugin holds are found whoever asks at the same time."""
+"""The modules that a plugin holds are found no matter who asks at the same time."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.core.tools.plugin.outputs import CHUNKINGS, at_once, differences, out
 
 OUTPUTS = outputs()
 IDS = [name for name, *_ in OUTPUTS]
-# Damage that only what follows betrays: half a header taken for words, or a closing tag that nobody had opened.
+# Damage that only what follows betrays: half a header taken for words, or a closing tag that no one had opened.
 STREAMED_OTHERWISE = {
     "harmony: no channel at all",
     "kimi: tags of reasoning in arguments the wrong way round, behind prose",

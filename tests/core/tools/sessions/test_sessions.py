@@ -194,10 +194,10 @@ def test_messages_responses_and_the_servers_own_count(tmp_path: Path) -> None:
     messages: Any = {"model": "c", "max_tokens": 9, "system": "Be good.", "tools": tools, "messages": said}
     more = [{"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Read."}]
     usage = {"input_tokens": 3, "cache_read_input_tokens": 40, "cache_creation_input_tokens": 7, "output_tokens": 1}
-    told = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hello."}], "usage": usage}
+    shown = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hello."}], "usage": usage}
     pairs = [messages, {**messages, "messages": [*messages["messages"], *more]}]
     file = tmp_path / "messages.jsonl"
-    file.write_text("".join(f"{json.dumps({'request': one, 'response': told})}\n" for one in pairs), encoding="utf-8")
+    file.write_text("".join(f"{json.dumps({'request': one, 'response': shown})}\n" for one in pairs), encoding="utf-8")
 
     document: Any = sessions_to_json(follow_sessions(gather_exchanges([file]).exchanges), price=2.0)
 
@@ -268,7 +268,7 @@ def test_the_view_is_the_one_that_the_servers_counts_prove(tmp_path: Path) -> No
         view: _count(replace(setup, causes=causes)) for view, causes in ((None, ()), ("vllm", as_vllm), ("other", ()))
     }
     assert counts[None] != counts["vllm"]
-    counts["other"] = 7  # nobody's
+    counts["other"] = 7  # no one's
 
     found = {}
     for view, count in counts.items():

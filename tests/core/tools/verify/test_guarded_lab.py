@@ -1,4 +1,4 @@
-"""Rows that would hold up the lab for everybody are not sent to it; to a server of one's own every row goes."""
+"""Rows that would hold up the lab for everyone are not sent to it; to a server of one's own every row goes."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_a_whole_verification_judges_what_it_can_and_names_what_it_does_not(tmp_
         2,
     )
     assert own["not_judged"] == {"repeat_n_gram": 1}
-    told = summary_to_terminal(run.summary)
-    assert "scenario check pass rate" in told
-    assert "checks without a result, by rows: repeat_n_gram 1" in told
+    shown = summary_to_terminal(run.summary)
+    assert "scenario check pass rate" in shown
+    assert "checks without a result, by rows: repeat_n_gram 1" in shown
     assert not any("check_type" in sent or "scenario_check" in sent for sent in server.bodies)

@@ -105,10 +105,10 @@ def test_headers_that_cannot_be_sent_are_refused_without_their_values(server, tm
 
     status = verification(tmp_path, "--extra-headers", given).run(server.base_url)
 
-    told = "".join(capsys.readouterr())
+    shown = "".join(capsys.readouterr())
     assert (status, server.asked.total()) == (2, 0)
-    assert said in told
-    assert "gateway-secret" not in told
+    assert said in shown
+    assert "gateway-secret" not in shown
 
 
 def test_headers_do_not_travel_in_clear():
@@ -123,10 +123,10 @@ def test_headers_do_not_travel_in_clear():
 def test_headers_do_not_travel_to_a_cluster(server, tmp_path, capsys):
     status = verification(tmp_path, "--extra-headers", HEADERS).run(server.base_url, "--ray", "auto")
 
-    told = "".join(capsys.readouterr())
+    shown = "".join(capsys.readouterr())
     assert (status, server.asked.total()) == (2, 0)
-    assert "are not sent to a cluster" in told
-    assert VALUE not in told
+    assert "are not sent to a cluster" in shown
+    assert VALUE not in shown
 
 
 PUBLISHED = {
@@ -166,9 +166,9 @@ def test_published_spellings_are_read(server, tmp_path, name):
 def test_what_is_not_read_says_what_does_the_same(server, tmp_path, capsys, given, said):
     status = verification(tmp_path).run(server.base_url, *given)
 
-    told = "".join(capsys.readouterr())
+    shown = "".join(capsys.readouterr())
     assert (status, server.asked.total()) == (2, 0)
-    assert f"`verify` has no {given[0].partition('=')[0]}" in told
-    assert said in told
-    assert VALUE not in told
+    assert f"`verify` has no {given[0].partition('=')[0]}" in shown
+    assert said in shown
+    assert VALUE not in shown
     assert not Path(tmp_path / "run" / "results.sqlite").exists()

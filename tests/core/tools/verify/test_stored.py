@@ -92,7 +92,7 @@ def test_a_damaged_row_is_named(lossy, tmp_path):
     [zlib.compress(b'{"a": "' + b"x" * 5_000_000 + b'"}'), zlib.compress(b'{"a":' * 200_000)],
     ids=["unpacks to much", "nested deep"],
 )
-def test_a_row_that_somebody_forged_is_refused(lossy, tmp_path, monkeypatch, row):
+def test_a_row_that_someone_forged_is_refused(lossy, tmp_path, monkeypatch, row):
     monkeypatch.setattr("prompt_debugger.core.tools.verify.stored._MAX_BYTES", 4_000_000)
     copy = tmp_path / "results.sqlite"
     copy.write_bytes((lossy / "results.sqlite").read_bytes())
@@ -114,7 +114,7 @@ def test_rows_that_are_computed_without_end_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("said", ["no JSON", '{"a":' * 200_000], ids=["no JSON", "nested deep"])
-def test_a_journal_whose_facts_somebody_forged_is_refused(tmp_path, said):
+def test_a_journal_whose_facts_someone_forged_is_refused(tmp_path, said):
     with closing(sqlite3.connect(tmp_path / "results.sqlite")) as journal, journal:
         journal.execute("CREATE TABLE meta (key, value)")
         journal.execute("CREATE TABLE rows (side, data_index, state, row, trace)")

@@ -485,7 +485,7 @@ def test_an_interrupt_leaves_a_valid_summary_and_the_rest_for_the_next_time(serv
 
 @pytest.mark.slow
 def test_a_termination_waits_for_nothing_and_loses_nothing(server, tmp_path):
-    """Whoever sends SIGTERM wants an end at once; what was answered stands in the journal."""
+    """Anyone who sends SIGTERM wants an end at once; what was answered is in the journal."""
     texts = [f"call {number}" for number in range(12)]
     run = verification(tmp_path, texts, "--concurrency", "2")
     server.let_answer(4)

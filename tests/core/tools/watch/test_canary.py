@@ -29,12 +29,12 @@ def _ask_once(tmp_path: Path, said: Any, *more: str) -> int:
 
 def test_an_answer_of_another_class_is_a_failure_for_cron(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     statuses = [_ask_once(tmp_path, said) for said in (HEALTHY, HEALTHY, LEAKS)]
-    told = capsys.readouterr()
+    shown = capsys.readouterr()
     (suite,) = ET.parse(tmp_path / "junit.xml").iter("testsuite")
 
     assert statuses == [0, 0, 1]
-    assert 'Canary 1: the class of the answer has changed: `finish_reason` was "tool_calls", is "stop"' in told.out
-    assert "1 known requests: 1 whose answer changed class" in told.err
+    assert 'Canary 1: the class of the answer has changed: `finish_reason` was "tool_calls", is "stop"' in shown.out
+    assert "1 known requests: 1 whose answer changed class" in shown.err
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
     assert _ask_once(tmp_path, LEAKS) == 0  # it is told once
 

@@ -36,7 +36,7 @@ def _events(*, with_ids: bool) -> bytes:
     return b"".join(
         (
             b"data: " + json.dumps(first, separators=(",", ":")).encode() + b"\n\n",
-            event({}, [3]) if with_ids else b"",  # vLLM sends it to nobody else
+            event({}, [3]) if with_ids else b"",  # vLLM sends it to no one else
             event({"content": TEXT}, [5] if with_ids else None),
             event({}, [6] if with_ids else None, finish_reason="stop"),
             b"data: [DONE]\n\n",
@@ -125,8 +125,8 @@ def test_what_is_left_alone() -> None:
 
 @pytest.mark.parametrize("spaces", [False, True])
 def test_prompt_and_output_of_responses_are_taken_out_and_nothing_else(*, spaces: bool) -> None:
-    told = [{"type": "raw_message_tokens", "message": 'é "output_messages":[1] ]}', "tokens": [1, 2]}]
-    document: Any = {"output": [{"text": '"input_messages":[2]'}], "input_messages": told, "output_messages": told}
+    shown = [{"type": "raw_message_tokens", "message": 'é "output_messages":[1] ]}', "tokens": [1, 2]}]
+    document: Any = {"output": [{"text": '"input_messages":[2]'}], "input_messages": shown, "output_messages": shown}
     separators = (", ", ": ") if spaces else (",", ":")
 
     def written(value: Any) -> bytes:

@@ -72,5 +72,5 @@ def test_it_is_an_alarm_and_a_metric() -> None:
     counts.add(bad, "a client")
 
     assert (is_bad(bad), is_bad(row)) == (True, False)
-    assert "it streams differently than it would have been whole (`tool_calls`)" in alarm_of(bad, "a client").line
+    assert "streamed and whole, it differs (`tool_calls`)" in alarm_of(bad, "a client").line
     assert "prompt_debugger_streams_differ_total 1" in counts.metrics()

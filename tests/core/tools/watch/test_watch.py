@@ -60,7 +60,7 @@ async def test_a_full_disk_is_reported_once_and_every_exchange_passes(
 async def test_a_server_that_is_away_is_the_reason_that_is_told_and_the_requests_are_kept(tmp_path: Path) -> None:
     store = tmp_path / "watch.sqlite"
     with socket.socket() as ignoring:
-        ignoring.bind(("127.0.0.1", 0))  # nobody else can have the port, and nobody listens on it
+        ignoring.bind(("127.0.0.1", 0))  # no one else can have the port, and no one listens on it
         upstream = f"http://127.0.0.1:{ignoring.getsockname()[1]}/v1"
         async with watching(upstream, store) as watch, patient_client() as client:
             got = [await client.post(f"{watch.base_url}/chat/completions", json=ASKED) for _ in range(2)]

@@ -98,7 +98,7 @@ def test_a_neighbour_runs_although_the_address_has_run_all_it_may() -> None:
 
 
 def test_a_neighbour_waits_for_at_most_one_run_of_each_place() -> None:
-    """With forty runs in line the neighbour's first comes before anybody's second: at most as long again as alone."""
+    """With forty runs in line the neighbour's first comes before anyone's second: at most as long again as alone."""
     gate = RunGate(PUBLIC_LIMITS, Clock())
     contexts = [gate.enter(page, CLASS) for page in HOSTILE[:8]]
     for context in contexts:

@@ -45,7 +45,7 @@ class Loop:
         """Serve for so long."""
         until = self.clock.now + seconds
         while self.clock.now < until:
-            for _ in range(4):  # whoever was let in stands in line
+            for _ in range(4):  # anyone who was let in is in line
                 await asyncio.sleep(0)
             if self.line:
                 owner, bill = self.line.popleft()

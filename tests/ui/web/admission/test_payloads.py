@@ -212,9 +212,9 @@ def test_a_field_of_one_line_has_a_bound_and_an_editor_that_of_the_body():
 
 
 def test_a_view_reports_what_was_clicked():
-    told = {**CLICKED, "more": [1, None, True]}
+    shown = {**CLICKED, "more": [1, None, True]}
 
-    assert judge(body_of(2, [None, "a", 1], event_data=told))["event_data"] == told
+    assert judge(body_of(2, [None, "a", 1], event_data=shown))["event_data"] == shown
     assert judge(body_of(3, [], event_data={"packed": "x" * 1_000_000}))["event_data"] == {"packed": "x" * 1_000_000}
     assert judge(body_of(event_data={"value": "x"}))["event_data"] is None, "this event asks for none"
 
@@ -243,9 +243,9 @@ def test_a_kept_run_tells_how_it_ended_next_to_its_file():
     ],
     ids=range(7),
 )
-def test_a_kept_run_tells_nothing_else(told):
+def test_a_kept_run_tells_nothing_else(shown):
     with pytest.raises(PayloadError):
-        judge(body_of(3, [], event_data={"packed": "x", **told}))
+        judge(body_of(3, [], event_data={"packed": "x", **shown}))
 
 
 @pytest.mark.parametrize(
@@ -267,15 +267,15 @@ def test_a_kept_run_tells_nothing_else(told):
     ],
     ids=range(13),
 )
-def test_a_view_names_no_file_and_tells_no_tale(told):
+def test_a_view_names_no_file_and_tells_no_tale(shown):
     with pytest.raises(PayloadError):
-        judge(body_of(2, [None, "a", 1], event_data=told))
+        judge(body_of(2, [None, "a", 1], event_data=shown))
 
 
 @pytest.mark.parametrize("told", [None, {}, CLICKED, *({"packed": value} for value in (FILE, [1], None, 7))])
-def test_a_packed_file_is_text(told):
+def test_a_packed_file_is_text(shown):
     with pytest.raises(PayloadError):
-        judge(body_of(3, [], event_data=told))
+        judge(body_of(3, [], event_data=shown))
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def built(request):
 
 
 def test_every_input_of_the_page_is_of_a_kind_that_is_judged(built):
-    """A component of a new kind works only once somebody has said here what it may hold."""
+    """A component of a new kind works only once someone has said here what it may hold."""
     table = read_table(built)
 
     plain = [(rule.name, field) for rule in table.rules.values() for field in rule.fields if field.kind == "plain"]

@@ -11,7 +11,7 @@ PROXIES = read_networks(["10.0.0.0/8", "127.0.0.1", "fd00::/8"])
     ("peer", "forwarded", "visitor"),
     [
         ("203.0.113.7", [], "203.0.113.7"),
-        ("203.0.113.7", ["198.51.100.1"], "203.0.113.7"),  # whoever comes by themselves may write what they like
+        ("203.0.113.7", ["198.51.100.1"], "203.0.113.7"),  # anyone who comes by themselves may write what they like
         ("10.0.0.1", ["198.51.100.1"], "198.51.100.1"),
         ("10.0.0.1", ["1.1.1.1, 198.51.100.1"], "198.51.100.1"),  # what stands further left, the visitor wrote
         ("10.0.0.1", ["1.1.1.1, 198.51.100.1, 10.0.0.2"], "198.51.100.1"),

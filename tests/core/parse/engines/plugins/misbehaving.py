@@ -62,8 +62,10 @@ class BreakingOut(Misbehaving):
     """Tries what a locked helper cannot do, and says which of it could be done, or failed for another reason."""
 
     def misbehave(self) -> None:
-        told = [name + how for name, attempt in _ATTEMPTS.items() if (how := _ended(attempt)) != ", refused"]
-        raise RuntimeError(" ".join([*told, *sorted(name for name in os.environ if name.endswith(("_KEY", "_TOKEN")))]))
+        shown = [name + how for name, attempt in _ATTEMPTS.items() if (how := _ended(attempt)) != ", refused"]
+        raise RuntimeError(
+            " ".join([*shown, *sorted(name for name in os.environ if name.endswith(("_KEY", "_TOKEN")))])
+        )
 
 
 def _ended(attempt: Callable[[], object]) -> str:

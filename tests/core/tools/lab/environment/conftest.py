@@ -21,7 +21,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         make_wheel(folder, package.name, package.version)
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_RETRIES", "0")  # pip waits longer and longer in front of a place where nobody is
+    monkeypatch.setenv("PIP_RETRIES", "0")  # pip waits longer and longer in front of a place where no one is
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     return folder
 

@@ -76,7 +76,7 @@ def test_what_was_done_before_a_kill_is_kept_and_the_rest_follows(home, wheels):
     plan = plan_install(packages=PACKAGES)
     assert PACKAGES[0] not in plan.missing
     assert plan.sentence.startswith("Continues installing")
-    (wheels / "tiny_a-1.0-py3-none-any.whl").unlink()  # whoever asked for it again would fail
+    (wheels / "tiny_a-1.0-py3-none-any.whl").unlink()  # a second request for it would fail
 
     install()
 
@@ -122,7 +122,7 @@ def test_what_goes_wrong_is_reported_without_addresses_and_may_be_tried_again(ho
     assert find_environment(home) is None
 
 
-def test_a_folder_of_somebody_else_is_neither_used_nor_removed(tmp_path, home):
+def test_a_folder_of_someone_else_is_neither_used_nor_removed(tmp_path, home):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "letters.txt").write_text("dear")
