@@ -30,7 +30,7 @@ async def test_the_frame_that_raised_it_is_named():
 
 
 @pytest.mark.parametrize(
-    "told",
+    "shown",
     [
         RAISED,  # of any program
         "The server crashed.",  # and nothing says why

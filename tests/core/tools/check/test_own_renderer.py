@@ -89,7 +89,7 @@ async def test_of_a_model_that_vllm_renders_with_its_template_nothing_is_reporte
 
 @pytest.mark.vllm
 @pytest.mark.parametrize(
-    ("family", "told"),
+    ("family", "shown"),
     [
         ("kimi_k3", "`vllm.renderers.kimi_k3.KimiK3Renderer` for models whose `config.json` names `KimiK3"),
         ("deepseek_v32", "`vllm.renderers.deepseek_v4.DeepseekV4Renderer` for models whose `config.json` names"),

@@ -46,7 +46,7 @@ def test_it_is_not_offered_where_parsers_read_as_much():
 
 
 @pytest.mark.parametrize(
-    ("family", "told"),
+    ("family", "shown"),
     [
         ("hermes", "cannot read it either, as `hermes`"),
         (None, "does not support this format"),

@@ -231,7 +231,7 @@ def test_a_kept_run_tells_how_it_ended_next_to_its_file():
 
 
 @pytest.mark.parametrize(
-    "told",
+    "shown",
     [
         {"ended": {"badge": "STOPPED"}},
         {"ended": {**ENDED, "url": "http://169.254.169.254/"}},
@@ -249,7 +249,7 @@ def test_a_kept_run_tells_nothing_else(shown):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "shown",
     [
         FILE,
         {**CLICKED, "value": FILE},
@@ -272,7 +272,7 @@ def test_a_view_names_no_file_and_tells_no_tale(shown):
         judge(body_of(2, [None, "a", 1], event_data=shown))
 
 
-@pytest.mark.parametrize("told", [None, {}, CLICKED, *({"packed": value} for value in (FILE, [1], None, 7))])
+@pytest.mark.parametrize("shown", [None, {}, CLICKED, *({"packed": value} for value in (FILE, [1], None, 7))])
 def test_a_packed_file_is_text(shown):
     with pytest.raises(PayloadError):
         judge(body_of(3, [], event_data=shown))
