@@ -335,10 +335,14 @@ def open_think_tail(trace: Trace) -> ReasoningPair | None:
     return next((pair for pair in TABLES.prompt_pairs if tail.endswith(pair.opener.rstrip())), None)
 
 
+# Tags around reasoning that no family here has and no reasoning parser splits: EXAONE Deep writes them.
+UNREAD_THOUGHTS = (ReasoningPair("<thought>", "</thought>"),)
+
+
 def opens_with_thought(text: str) -> ReasoningPair | None:
     """Return the tags of the reasoning block that a raw output begins with; `None` if it begins otherwise."""
     begin = text.lstrip()
-    return next((pair for pair in TABLES.reasoning_pairs if begin.startswith(pair.opener)), None)
+    return next((pair for pair in (*TABLES.reasoning_pairs, *UNREAD_THOUGHTS) if begin.startswith(pair.opener)), None)
 
 
 def _is_same_output(trace: Trace) -> bool:

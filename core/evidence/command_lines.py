@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 MAX_CHARS = 60_000  # of one command
 MAX_COMMANDS = 20
+_MAX_SENTENCE = 400  # characters before a command in which code within a sentence may have begun
 
 PROGRAM_WORDS = ("vllm", "sglang", "llama", "ollama", "mlx", "lmdeploy", "trtllm")  # one of which is in each
 PROGRAM = re.compile(
@@ -70,7 +71,7 @@ def _read_lines(text: str) -> Iterator[Command]:
     for found in PROGRAM.finditer(joined):
         if found.start() < end:
             continue
-        rest = _WORDS.match(joined, found.end(), found.end() + MAX_CHARS)
+        rest = _WORDS.match(joined, found.end(), _end_of_code(joined, found))
         end = found.end() if rest is None else rest.end()
         words = _words(joined[found.end() : end])
         command = _command(found[0], words)
@@ -78,6 +79,16 @@ def _read_lines(text: str) -> Iterator[Command]:
             yield command
         for script in (word for word in words if " " in word and PROGRAM.search(word) is not None):
             yield from _read_lines(script)  # of `bash -lc '…'`
+
+
+def _end_of_code(text: str, program: re.Match[str]) -> int:
+    """Return where a command may end at most: where code within a sentence ends, if it is in some."""
+    most = program.end() + MAX_CHARS
+    near = max(0, program.start() - _MAX_SENTENCE)
+    start = max(near, text.rfind("\n", near, program.start()) + 1)
+    is_code = text.count("`", start, program.start()) % 2 == 1
+    end = text.find("`", program.end(), most) if is_code else -1
+    return most if end < 0 else end
 
 
 def _command(program: str, words: list[str]) -> Command | None:

@@ -193,6 +193,9 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
         found = next((value for piece in pieces if (value := getattr(piece, field.name))), None)
         if found is not None:
             whole = replace(whole, **{field.name: found})
+    warned = next((piece.server for piece in pieces if piece.server is not None and piece.server.log_warnings), None)
+    if whole.server is not None and warned is not None and warned.kind == whole.server.kind:
+        whole = replace(whole, server=replace(whole.server, log_warnings=warned.log_warnings))
     reason = next((piece.raw_reason for piece in pieces if piece.raw), "")  # which is of that raw output alone
     is_of_answer = next((piece.is_prompt_of_answer for piece in pieces if piece.prompt), False)  # likewise
     return replace(

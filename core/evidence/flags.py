@@ -59,12 +59,14 @@ def flags_of(kind: str, words: Sequence[str]) -> JSONObject:
         value: JSON = found[2]
         if value is None:
             follows = at < len(words) and (_FLAG.match(words[at]) is None or words[at].lstrip("-").isdecimal())
-            value = words[at].rstrip("`") if follows and name not in _SWITCHES else True  # of code within a sentence
+            takes = name not in _SWITCHES or (follows and words[at].lower() in _STATES)
+            value = words[at].rstrip("`") if follows and takes else True  # of code within a sentence
             at += value is not True
         flags[name] = value
     return flags
 
 
+_STATES = frozenset({"on", "off", "auto", "true", "false", "0", "1"})  # which some releases want after a switch
 _SWITCHES = frozenset(
     {
         "disable_log_requests", "enable_auto_tool_choice", "enable_chunked_prefill", "enable_log_requests",

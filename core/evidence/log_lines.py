@@ -35,6 +35,8 @@ from prompt_debugger.core.evidence.python_repr import plain, read_printed
 
 MAX_ENTRIES = 20_000
 _MAX_OF_WARNING = 300  # characters
+_MAX_BEFORE = 3_000  # characters before a line in which another one of the same request is looked for
+_IN_CACHE = re.compile(r"\bn_past = \d{1,9}, slot\.prompt\.tokens\.size\(\) = \d{1,9}\b")
 _MAX_OF_PIECE = 2_000
 _MAX_READ = 8  # times the text, for values that begin and never end
 _DECODER = json.JSONDecoder()
@@ -317,6 +319,13 @@ def _line(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     return [(What.WARNING, log.text[match.start() : line_end(log.text, match.start())][:_MAX_OF_WARNING].rstrip())]
 
 
+def _cache_lost(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Return the line of a prompt that is read again from its beginning, after the one that says where it differs."""
+    before = log.text[max(0, match.start() - _MAX_BEFORE) : match.start()]
+    differs = list(_IN_CACHE.finditer(before))[-1:]
+    return [*((What.WARNING, found[0]) for found in differs), *_line(log, match)]
+
+
 def _too_long(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     """Return the line of a prompt that is longer than the context of its slot."""
     line = log.text[match.start() : line_end(log.text, match.start())][:_MAX_OF_WARNING]
@@ -379,6 +388,7 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("llama-cpp-python", re.compile(r"\bDetected duplicate leading \"[^\"\n]{1,40}\" in prompt"), _line),
     _Mark("llama.cpp", re.compile(r"\binput truncated, n_ctx = \d"), _line),
     _Mark("llama.cpp", re.compile(r"\bnew prompt, n_ctx_slot = \d"), _too_long),
+    _Mark("llama.cpp", re.compile(r"\bforcing full prompt re-processing due to lack of cache data"), _cache_lost),
     _Mark("llama.cpp", re.compile(r"\bslot context shift, n_keep = \d"), _line),
     _Mark("ollama", re.compile(r"\btruncating input messages which exceed context length\"? truncated=\d"), _line),
     _Mark("ollama", re.compile(r"\bcontext limit hit - shifting\"? id=\d"), _line),

@@ -48,6 +48,20 @@ _COMMAND = re.compile(
     r"[^\n]*? --?[A-Za-z][\w-]*(?:[ =]|$)"
     r"|(?:[$%] |export |cd |pip |uv |npm |git |docker |sudo )\S"
 )
+# A JSON object of its own, alone or between fences, and the keys under which errors are reported in one.
+_DOCUMENT = re.compile(
+    r"(?ms)(?:\A|^[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*\n)"
+    r"(?P<object>\s{0,40}\{\s{0,40}\"(?:(?!^[ \t]{0,8}(?:```|~~~)).)*+)"
+)
+_KEY = re.compile(r'"([A-Za-z_][\w -]{0,40})"\s{0,4}:')
+_OF_REPORTS = frozenset(
+    {
+        "error", "errors", "err", "message", "messages", "msg", "detail", "details", "code", "status", "type", "reason",
+        "exception", "cause", "stack", "level", "stderr", "stdout", "output", "log", "logs", "body", "response", "data",
+        "result", "raw", "content", "text", "role", "name", "arguments", "choices", "object", "description", "title",
+        "failed_generation",
+    }
+)  # fmt: skip
 _GOES_ON = re.compile(r"\\\n[ \t]*")
 _MAX_COMMANDS = 20
 
@@ -79,6 +93,21 @@ def has_code(text: str) -> bool:
 def without_manual(text: str) -> str:
     """Return a text without the tables that list which errors may come."""
     return _MANUAL.sub("", text) if "|" in text else text
+
+
+def without_documents(text: str) -> str:
+    r"""Return a text without the JSON objects that report nothing: an error that they mention came from no server.
+
+    >>> without_documents('{"review": "It failed with `KeyError`.", "score": 1}'), without_documents('{"error": "x"}')
+    ('', '{"error": "x"}')
+    """
+    if "{" not in text:
+        return text
+    return _DOCUMENT.sub(lambda found: found[0] if _reports(found["object"]) else "", text)
+
+
+def _reports(document: str) -> bool:
+    return not _OF_REPORTS.isdisjoint(key.lower() for key in _KEY.findall(document)) or _KEY.search(document) is None
 
 
 def is_manual(text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects import dialect_of_answer
+from prompt_debugger.core.diagnose.leftovers import repeated_token
 from prompt_debugger.core.diagnose.written_calls import begun_bare_call
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_error, is_event_list
 from prompt_debugger.core.evidence.forms import Form
@@ -81,6 +82,8 @@ def recognise(text: str) -> Form | None:
         return Form.REQUEST
     if MARKER.search(text):
         return None if _RAISED.match(start) is not None else Form.OUTPUT
+    if repeated_token(text[:20_000]) is not None:  # of turns, which prose does not write five times in a row
+        return Form.OUTPUT
     comments = _COMMENTS.match(start)
     return Form.REQUEST if start.startswith(_REQUEST_STARTS, 0 if comments is None else comments.end()) else None
 

@@ -64,6 +64,10 @@ _IMPORT = re.compile(
     r"from (?:openai|anthropic|litellm|langchain\w{0,20}|transformers|vllm|requests|httpx)[\w.]{0,60} import |"
     r"import (?:openai|anthropic|litellm|requests|httpx|json|os)\b"
 )
+# What a script printed, though it is Python, too: an answer of a client's class at the margin, with its fields.
+_SHOWN = re.compile(
+    r"(?:Parsed)?(?:ChatCompletion(?:Message)?|ModelResponse|RequestOutput|AIMessage|Message)\(\w{1,20}="
+)
 _MAX_TRIES = 8  # ends of a script that are tried
 # An object as JavaScript prints it: its first key has no quotes, and its last line is a bracket below the first one.
 _PRINTED = re.compile(
@@ -363,7 +367,10 @@ class _Splitter:
         """Take a script that begins with an import, up to the first line that is not Python."""
         if _IMPORT.match(line) is None or self._left <= 0:
             return at
-        stop = len(self._lines)
+        stop = next(
+            (row for row in range(at + 1, len(self._lines)) if _SHOWN.match(self._text, self._lines[row]) is not None),
+            len(self._lines),
+        )
         for _ in range(_MAX_TRIES):
             end = self._lines[stop] if stop < len(self._lines) else len(self._text)
             text = self._text[self._lines[at] : min(end, self._lines[at] + MAX_OF_SCRIPT)]

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.evidence.not_errors import is_command, is_manual, is_source
+from prompt_debugger.core.evidence.not_errors import is_command, is_manual, is_source, without_documents
 from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of, words_as_one_line
 
 _SCORE = 0.62  # less than that of a log, which is read with the error in it
@@ -147,6 +147,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if len(text) > _MAX_ALONE * 40:
         text = text[-_MAX_ALONE * 40 :]
     whole = whole[-_MAX_ALONE * 40 :] or text
+    text = without_documents(text)
     statements = () if is_source(text) or is_manual(text) else tuple(_statements(text))
     if not statements:
         return None
@@ -272,7 +273,7 @@ def _statements(text: str) -> Iterator[Statement]:
             if not line["words"].rstrip().endswith((TRACEBACK, ":")):  # which leads to what is below it
                 words = _LEVEL_NAME.sub("", words_as_one_line(line["words"]))
                 yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
-    stripped = text.strip()
+    stripped = _heading_or_text(text.strip())
     is_said = (
         not stripped.startswith("#")
         and not OF_MANUAL.match(stripped)
@@ -283,6 +284,13 @@ def _statements(text: str) -> Iterator[Statement]:
     if len(stripped) <= _MAX_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
         is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
         yield Statement(words_as_one_line(stripped)[:_MAX_WORDS], "", is_shaped=is_shaped)
+
+
+def _heading_or_text(text: str) -> str:
+    """Return the heading that a text begins with, if it is an error's words: what is below it says something else."""
+    line, _, rest = text.partition("\n")
+    bare = line.lstrip("# ")
+    return bare if text.startswith("#") and rest.strip() and _SHAPED.match(bare) is not None else text
 
 
 def _read_code_error(text: str, found: re.Match[str]) -> str:

@@ -37,6 +37,7 @@ _AS_CONTENT = re.compile(
     re.IGNORECASE,
 )
 _OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b|\bnative tools?\b", re.IGNORECASE)
+_PRINTED = re.compile(r"\s{0,12}[A-Z]\w{2,40}\(\w{1,30}=")
 _COMPLAINT = re.compile(
     r"\b(?:bugs?|buggy|broken|breaks|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|incorrect(?:ly)?|lost|loses|losing|missing|drop(?:s|ped)"
     r"|crash(?:es|ed)?|garbled|corrupt(?:s|ed)?|malformed|unexpected(?:ly)?|truncated|(?:is|are|was|were)(?:n't| not) "
@@ -112,12 +113,18 @@ def _with_expectation(evidence: Evidence, text: str) -> Evidence:
         if _AS_CONTENT.search(_around(evidence.raw, text)) is None:
             return evidence
         chat = ChatResult({"role": "assistant", "content": evidence.raw}, evidence.finish_reason)
-        notes = (*evidence.notes, CAME_AS_CONTENT, CALL_EXPECTED)
+        notes = (*evidence.notes, CAME_AS_CONTENT, *((CALL_EXPECTED,) if _speaks_of_calls(text) else ()))
         return replace(evidence, form=Form.ANSWER, raw=None, raw_reason="", chat=chat, notes=notes)
     if CALL_EXPECTED in evidence.notes or not _may_lack_calls(evidence):
         return evidence
-    is_expected = _OF_CALLS.search(prose_of(text)) is not None
-    return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if is_expected else evidence
+    return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if _speaks_of_calls(text) else evidence
+
+
+def _speaks_of_calls(text: str) -> bool:
+    """Return whether the prose of a text speaks of tool calls; a printed object with a field of that name does not."""
+    return any(
+        _OF_CALLS.search(line) is not None and _PRINTED.match(line) is None for line in prose_of(text).split("\n")
+    )
 
 
 def _with_complaint(evidence: Evidence, text: str) -> Evidence:

@@ -407,9 +407,9 @@ def _after(calls: tuple[ToolCallAttempt, ...], content: str) -> str:
 
 
 def _says_no_call(trace: Trace) -> bool:
-    """Return whether the answer has a field for calls, and it is empty; or the person who copied it expected a call."""
+    """Return whether the answer has a field for calls, and it is empty; or words around it expect a call."""
     has_none = trace.chat is not None and "tool_calls" in trace.chat.message and not trace.chat.message["tool_calls"]
-    return has_none or CALL_EXPECTED in trace.notes
+    return has_none or not {CALL_EXPECTED, CAME_AS_CONTENT}.isdisjoint(trace.notes)
 
 
 def _report_in_reasoning(trace: Trace) -> Iterator[Report]:

@@ -6,7 +6,8 @@ What it finds:
     marker of some family in a tool's name, or in content outside code and quotation marks
     that is not in the request either (an inference, and a warning). A marker that prose
     quotes, or that a sentence mentions, is not reported; nor is one after which a limit cut the
-    output before a call could follow.
+    output before a call could follow. Content that is harmony's channels as they were written is
+    named as that.
 
 Why it matters:
     Users see `<|tool_calls_section_begin|>`; an agent looks up a tool whose name ends in a
@@ -76,6 +77,7 @@ _OWN_HEADER = re.compile(
     r"(?:<\|end_header_id\|>|<\|im_middle\|>)?",
     re.IGNORECASE,
 )
+_CHANNEL = re.compile(r"\s{0,4}(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary|final)<\|message\|>")
 _END_TOKENS = 4  # that a server may count, and no text shows
 _CALLS = (CallStatus.COMPLETE, CallStatus.TRUNCATED)
 
@@ -196,6 +198,9 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         if spans[0].start == 0 and (header := _OWN_HEADER.match(content)) is not None:
             yield _report_own_header(content, header.end())
             return
+        if (channel := _CHANNEL.match(content)) is not None:
+            yield _report_channels(content, channel.end())
+            return
         if (missing := _what_is_missing(trace, content, content[slice(*spans[-1])])) is not None:
             yield missing
             return
@@ -225,6 +230,27 @@ def _what_is_missing(trace: Trace, content: str, marker: str) -> Report | None:
         evidence=(in_message("content", marker, Span(len(content.rstrip()) - len(marker), len(content.rstrip()))),),
         fix=_fix(trace),
         certainty=Certainty.INFERRED,
+    )
+
+
+def _report_channels(content: str, stop: int) -> Report:
+    """Report content that begins with a header of harmony: nothing took the channels apart."""
+    facts = FORMATS["harmony"].facts
+    return Report(
+        title="Content is output of gpt-oss (harmony) as the model wrote it, with its channels.",
+        detail=f"It begins with the header `{content[:stop].strip()}`: the server did not split reasoning "
+        "(`analysis`), calls (`commentary`) and answer (`final`).",
+        evidence=(in_message("content", content[:stop], Span(0, stop)),),
+        fix=(
+            Step(
+                "Have the server split the channels: vLLM with "
+                f"`--reasoning-parser {facts.reasoning_parsers[0]} --tool-call-parser {facts.tool_parsers[0]}`, "
+                "llama.cpp with `--jinja`; of another server a release that reads harmony."
+            ),
+            Step("Split the text in the client, where the server cannot."),
+        ),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
     )
 
 

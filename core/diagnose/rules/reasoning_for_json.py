@@ -2,7 +2,8 @@
 
 What it finds:
     An empty content and text in reasoning, or reasoning tags in content, where
-    the request promises JSON and no limit cut the answer.
+    the request promises JSON and no limit cut the answer. Where the request switches thinking
+    off, the text in reasoning is the answer itself, which PD459 reports.
 
 Why it matters:
     Constraint and reasoning work against each other: the grammar forced the
@@ -29,7 +30,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.promised import Breach, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request
 
 
@@ -40,6 +41,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if promise is None or breach is None or breach[0] is not Breach.REASONING or trace.chat is None:
         return
     content, reasoning = content_of(trace.chat.message) or "", reasoning_of(trace.chat.message)
+    if switched_off(trace) is not None and reasoning is not None and not content.strip():
+        return  # no thoughts: the reasoning parser took the answer, which has its own rule
     field, text = reasoning if reasoning is not None and not content.strip() else ("content", content)
     yield Report(
         title=f"Reasoning appears where `{promise.field}` promises JSON.",

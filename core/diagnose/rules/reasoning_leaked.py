@@ -29,6 +29,7 @@ from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
+    UNREAD_THOUGHTS,
     TracePart,
     comparison,
     fates_within,
@@ -38,7 +39,7 @@ from prompt_debugger.core.diagnose.trace_queries import (
     opens_with_thought,
     prompt_end,
 )
-from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.formats import TABLES, ReasoningPair
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -82,7 +83,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         title="Content contains a reasoning block.",
         detail=f"`{marker}` is at character {at} of content. {_cause(trace)}",
         evidence=(in_message("content", marker, Span(at, at + len(marker))),),
-        fix=_fix(trace) if opened is None else _fix_of_whole_block(trace),
+        fix=_fix(trace) if opened is None else _fix_of_whole_block(trace, opened),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )
@@ -115,8 +116,10 @@ def _fix(trace: Trace) -> str:
     return "Use a reasoning parser that treats the block as open from the start if the template opens it."
 
 
-def _fix_of_whole_block(trace: Trace) -> str:
+def _fix_of_whole_block(trace: Trace, pair: ReasoningPair) -> str:
     """Return what helps where the block has both of its tags, so that any parser of the family would split it."""
+    if pair in UNREAD_THOUGHTS:
+        return f"Split the answer at `{pair.closer}` in the client: no reasoning parser that is known reads these tags."
     beside = " to answers with tool calls as well" if returned_calls(trace) else ""
     return (
         "The block has its opening tag: start the server with the `--reasoning-parser` for this model's "

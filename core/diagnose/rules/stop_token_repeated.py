@@ -76,6 +76,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    reads_stripped=True,  # what is there was written, whatever else is missing
     threads=("FlashML-org/FreeToken#201", "vllm-project/vllm#4180"),
     explains=("PD301", "PD302", "PD307", "PD322", "PD406", "PD456"),
 )

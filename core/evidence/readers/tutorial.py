@@ -5,6 +5,7 @@
     Output:    ' Joel'
     [{'generated_text': '<|im_start|>user Hi<|im_end|> …'}]         transformers' pipelines
     <|im_start|>user Hi<|im_end|><|im_start|>assistant Hello        a decoded sequence
+    ========== / Prompt: <bos>… / Hello / ==========               mlx-lm's and mlx-vlm's commands
 
 A prompt never counts as output: where a text continues after the last opening of the model's turn, that is the output.
 """
@@ -27,6 +28,11 @@ from prompt_debugger.core.evidence.taking import with_answer
 _PAIR = re.compile(r"(?m)^[ \t]*Prompt:\s{0,4}(?=['\"])")
 _GENERATED = re.compile(r"\s*+,?\s*+(?:Generated[ _]text|Output|Generated|Completion|Response):\s{0,4}(?=['\"])")
 _PIPELINE = re.compile(r"\[?\s*+\{\s*+['\"]generated_text['\"]\s*+:")
+# Between two lines of ten signs; newer releases print the output alone, and its counts below.
+_RULED = re.compile(
+    r"(?ms)^={10}[ \t]*\n(?:Files: \[[^\n]*\n)?\s*+(?P<prompt>Prompt: )?(?P<text>.*?)\n={10}[ \t]*$"
+    r"(?P<counts>\s{0,4}Prompt: \d{1,9} tokens)?"
+)
 _LABEL = re.compile(r"\s*+[^\n<\[]{0,60}\bprompt\b[^\n<\[]{0,20}\n\s*+(?=[<\[])", re.IGNORECASE)
 _BEGINS_WITH_ANSWER = re.compile(  # a text that begins with BOS is a prompt, also where its first turn is the model's
     r"\s*+(?:<s>|<bos>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>)++\s*+"
@@ -68,6 +74,8 @@ def _finds(paste: Paste) -> float:
         return 0.8
     if _PIPELINE.match(text.lstrip("\ufeff")):
         return 0.95
+    if _ruled(text) is not None:
+        return 0.8
     return 0.75 if split_prompt(text.lstrip("\ufeff")) is not None else 0.0
 
 
@@ -91,6 +99,16 @@ def _pair(text: str, row: int = 1) -> tuple[str, str] | None:
     return None
 
 
+def _ruled(text: str) -> tuple[str, str] | None:
+    """Return prompt and output that a command of MLX printed between two rules; an unknown prompt is ""."""
+    found = _RULED.search(text) if "==========\n" in text else None
+    if found is None or (found["prompt"] is None and found["counts"] is None):
+        return None
+    if found["prompt"] is None:
+        return "", found["text"]
+    return split_prompt(found["text"])
+
+
 def _read(paste: Paste) -> Evidence:
     text = paste.text.lstrip("\ufeff")
     pair = _pair(text, paste.row)
@@ -99,7 +117,10 @@ def _read(paste: Paste) -> Evidence:
     if _PIPELINE.match(text):
         read = read_printed(text)
         return _pipeline(None if read is None or read.is_cut else plain(read.value))
-    parts = split_prompt(text)
+    ruled = _ruled(text)
+    if ruled is not None and not ruled[0]:
+        return Evidence(Form.OUTPUT, "what a command of MLX generated", raw=ruled[1])
+    parts = ruled or split_prompt(text)
     if parts is None:
         raise RequestError("The text is not a conversation with a model's turn.", "Read it as a raw output.")
     return _read_parts(Evidence(Form.OUTPUT, "a prompt"), *parts)
