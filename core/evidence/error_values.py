@@ -134,7 +134,7 @@ def _is_error(value: JSONObject) -> bool:
         return True
     detail = value.get("detail")
     if [*value] == ["detail"] and isinstance(detail, dict):  # FastAPI wraps whatever it is given
-        return _is_error(detail)
+        return _is_error(detail) or isinstance(detail.get("msg"), str)
     if len(value) <= 3 and ((isinstance(detail, str) and detail.strip()) or _is_list_of_faults(detail)):
         return True
     message = value.get("message")

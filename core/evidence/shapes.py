@@ -6,6 +6,7 @@ there, it is not there in the answer, and `is_whole` is false, so that its absen
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
@@ -55,8 +56,8 @@ def shape_answer(value: JSON) -> Shaped | None:
     if isinstance(choices, list):
         is_of_question = bool(choices) and not objects_of(choices) and not _AROUND_CHOICES & value.keys()
         return None if is_of_question else _read_choices(value, choices)
-    if (generation := _first_generation(value)) is not None:
-        return _read_generation(generation)
+    if (made := _read_other_form(value)) is not None:
+        return made
     if isinstance(choices, dict):
         note = "`choices` is an object where the protocol requires a list; it was read as the only choice."
         made = _read_choices({**value, "choices": [choices]}, [choices])
@@ -71,6 +72,14 @@ def shape_answer(value: JSON) -> Shaped | None:
     if _is_call(value) or is_called_function(value):
         return _read_calls([value])
     return None
+
+
+def _read_other_form(value: JSONObject) -> Shaped | None:
+    """Return an answer in a form that is not of chat completions, and that only needs other names."""
+    if (generation := _first_generation(value)) is not None:
+        return _read_generation(generation)
+    held = _workers_ai(value)
+    return None if held is None else _read_workers_ai(held)
 
 
 def _first_generation(value: JSONObject) -> JSONObject | None:
@@ -89,6 +98,31 @@ def _read_generation(value: JSONObject) -> Shaped:
     model = info.get("model_name")
     whole: JSONObject = {"choices": [choice], **({"model": model} if isinstance(model, str) else {})}
     return Shaped(whole, "a generation of LangChain", is_whole=False)
+
+
+def _workers_ai(value: JSONObject) -> JSONObject | None:
+    """Return what Cloudflare's Workers AI answers in its own form, wrapped by its API or as a worker gets it."""
+    is_wrapped = isinstance(value.get("result"), dict) and isinstance(value.get("success"), bool)
+    held = as_object(value["result"]) if is_wrapped else value
+    calls = objects_of(held.get("tool_calls"))
+    is_named = bool(calls) and all(isinstance(one.get("name"), str) and "arguments" in one for one in calls)
+    is_text = isinstance(held.get("response"), str) and (is_wrapped or is_named)
+    is_known = "response" in held and "done" not in held and (is_text or is_named)
+    return held if is_known and isinstance(held["response"], str | None) else None
+
+
+def _read_workers_ai(held: JSONObject) -> Shaped:
+    calls: list[JSON] = []
+    for one in objects_of(held.get("tool_calls")):
+        given = one.get("arguments")
+        arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        calls.append({"type": "function", "function": {"name": one.get("name"), "arguments": arguments}})
+    message: JSONObject = {"role": "assistant", "content": held["response"]}
+    if calls:
+        message["tool_calls"] = calls
+    notes = ("Arguments are objects in that API; they are shown as JSON text.",) if calls else ()
+    usage: JSONObject = {"usage": held["usage"]} if "usage" in held else {}
+    return Shaped({"choices": [{"message": message}], **usage}, "an answer of Workers AI", notes, is_whole=False)
 
 
 def _read_choices(value: JSONObject, choices: list[JSON]) -> Shaped:

@@ -128,7 +128,9 @@ def _read_case(line: bytes, number: int) -> JSONObject:
     try:
         # `json` finds out the encoding of bytes again each time; so begins nothing but UTF-8.
         case = json.loads(line.decode("utf-8", "surrogatepass") if line.startswith(b'{"') else line)
-    except (ValueError, RecursionError) as error:  # a lone byte that is not UTF-8 is a ValueError, too
+    except RecursionError:
+        raise RequestError(f"The values of line {number} are nested too deep.", line=number) from None
+    except ValueError as error:  # a lone byte that is not UTF-8 is one, too
         raise RequestError(f"Line {number} is not JSON: {error}", line=number) from None
     if not isinstance(case, dict):
         raise RequestError(f"Line {number} is not a JSON object.", line=number)

@@ -104,7 +104,9 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         title = f"The {name} did not end and was cut."
         fix = "Ask for fewer tokens; if it happens again, check the server's log for why it does not end."
     elif has_begun:
-        title, fix = f"The {name} broke off.", "Run again; if it breaks at the same place, check the server's log."
+        words = _words(result)
+        title = f"The {name} broke off{words and f': {words}'}."
+        fix = "Run again; if it breaks at the same place, check the server's log."
     elif lacks := _what_is_absent(result):
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."

@@ -16,7 +16,7 @@ What it finds:
     the keys of one of the request's tools, if no one asked for JSON; a call that is encoded
     as a string of JSON; calls in bare JSON in a second turn of the assistant. An error, too: an answer
     without a call of which the server says that gpt-oss ended it with `<|call|>`
-    (`stop_reason` 200012).
+    (`stop_reason` 200012). A warning: a call that the answer has, and that is in content as well.
 
 Why it matters:
     The model called a tool and the server returned the call as prose: the agent shows it to
@@ -49,6 +49,7 @@ from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, reque
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import next_turn
 from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
+from prompt_debugger.core.diagnose.repeated_calls import not_returned, report_repeated
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.stripped_calls import stripped_calls
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
@@ -143,13 +144,16 @@ def _find(trace: Trace) -> Iterator[Report]:
         return
     content = content_of(trace.chat.message) or ""
     calls = list(written_calls(trace, content))
-    returned = {(call.name, str(call.arguments)) for call in returned_calls(trace)}
-    left = [call for call in calls if (call.name, call.arguments) not in returned]
+    returned = returned_calls(trace)
+    left = not_returned(calls, returned)
     client = None if returned else _client_call(trace, content)
     if client is not None and (client.notation is Notation.CLAUDES or not calls):
         yield _report_client(client, content)
     elif left:
         yield _report_written(trace, left, content)
+    elif repeated := calls or (returned and bare_calls(trace, content)):
+        if not not_returned(repeated, returned):
+            yield report_repeated(repeated, content)
     elif not returned and (ended := report_ended(trace)) is not None:
         yield ended
     elif not returned and not calls:

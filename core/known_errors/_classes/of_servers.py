@@ -231,7 +231,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|model_not_found|not found the model"
         r"|model\b(?:[^.\]\n]|\.(?!\s)){0,120}?(?:does not exist|doesn't exist|not (?:be )?(?:found|exist|deployed"
         r"|served|registered|recogni[sz]ed|installed|loaded|available)|is not (?:supported|available|valid)|un"
-        r"known)|allowed now, your model|deployment\b.{0,60}?(?:not exist|not found|does not)"
+        r"known)|allowed now, your model|with requested name is not found"
+        r"|deployment\b.{0,60}?(?:not exist|not found|does not)"
         r"|(?:try pulling|pull) (?:it|the model)|pinned to .{1,200}requested"
         r"|no (?:allowed providers|provider|channel|endpoints?)\b.{0,60}?(?:for|found for) (?:the )?"
         r"(?:selected )?model|模型.{0,20}不存在",

@@ -102,7 +102,11 @@ def read_cases(path: Path) -> Iterator[Case]:
         if line.strip():
             try:
                 value: JSON = json.loads(line)
-            except (ValueError, RecursionError) as error:
+            except RecursionError:
+                raise RequestError(
+                    f"The values of line {number} of {str(path)!r} are nested too deep.", line=number
+                ) from None
+            except ValueError as error:
                 raise RequestError(f"Line {number} of {str(path)!r} is not JSON: {error}", line=number) from None
             if not isinstance(value, dict):
                 raise RequestError(f"Line {number} of {str(path)!r} is not a JSON object.", line=number)
