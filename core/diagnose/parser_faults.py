@@ -21,14 +21,18 @@ from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import (
     CallField,
+    as_list,
     calls_of_message,
     content_of,
     decode_json,
     reasoning_of,
     request_tools,
 )
+from prompt_debugger.core.diagnose.reported_words import Reported
 
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
+_BUILD = re.compile(r"b(\d{3,6})\b")  # of llama.cpp
+_NAME_LAST = re.compile(r"\{\s{0,4}\"arguments\"\s{0,4}:\s{0,4}\{")
 _NAME_BEHIND = re.compile(r'\}\s*,\s*"name"\s*:')
 _PYTHONIC = re.compile(r"\[[A-Za-z_][\w.]{0,80}\([^\[\]]*\)\]")
 _MAX_CHARS = 8_000
@@ -46,6 +50,9 @@ class Sign(StrEnum):
     NAMELESS = "nameless"
     AFTER_TEXT = "after-text"
     NOTHING = "nothing"
+    NAME_LAST = "name-last"
+    ONE_INDEX = "one-index"
+    REFUSED = "refused"
 
 
 class Fault(NamedTuple):
@@ -61,6 +68,7 @@ class Fault(NamedTuple):
         threads: Public reports of it.
         is_old: Whether only an answer whose release is known is taken for it.
         models: Words in the names of the models whose calls are met by it, in lower case; none for all.
+        before: The last release without the fault that came before those with it; "" where none is known.
     """
 
     kind: str
@@ -72,6 +80,7 @@ class Fault(NamedTuple):
     threads: tuple[str, ...] = ()
     is_old: bool = False
     models: tuple[str, ...] = ()
+    before: str = ""
 
 
 _IN_ONE_PIECE = "loses a call that arrives in one piece, as with speculative decoding or a `stream_interval`"
@@ -160,6 +169,46 @@ FAULTS: tuple[Fault, ...] = (
         "0.5.10",
         threads=("sgl-project/sglang#23071",),
     ),
+    Fault(
+        "ollama",
+        (),
+        Sign.NOTHING,
+        "returns neither the call nor a text of a model that thinks",
+        "0.9.1",
+        "0.9.2",
+        ("ollama/ollama#11112",),
+        is_old=True,
+        before="0.9.0",
+    ),
+    Fault(
+        "ollama",
+        (),
+        Sign.NAME_LAST,
+        "reads no call whose arguments the model writes before its name",
+        "0.9.6",
+        threads=("ollama/ollama#11505",),
+        before="0.9.2",
+    ),
+    Fault(
+        "llama.cpp",
+        (),
+        Sign.ONE_INDEX,
+        "streams several calls under the index 0",
+        "b7622",
+        threads=("ggml-org/llama.cpp#18591",),
+        is_old=True,
+        before="b7607",
+    ),
+    Fault(
+        "llama.cpp",
+        (),
+        Sign.REFUSED,
+        "refuses whole calls in Qwen's notation that its releases before read",
+        "b9652",
+        threads=("ggml-org/llama.cpp#24644",),
+        is_old=True,
+        before="b9626",
+    ),
 )
 
 
@@ -185,9 +234,11 @@ def _is_met(trace: Trace, server: Server, fault: Fault) -> bool:
 
 def _may_have(server: Server, fault: Fault) -> bool:
     """Return whether a release is not one of those that are known to be without a fault; no release may have it."""
-    version, mended = release_of(server.version), release_of(fault.mended)
+    version, mended, before = (release_of(one) for one in (server.version, fault.mended, fault.before))
     if version is None:
         return not fault.is_old
+    if before is not None and version <= before:
+        return False
     if fault.is_old and mended is None:
         return version <= (release_of(fault.seen) or version)
     return mended is None or version < mended
@@ -198,13 +249,20 @@ def release_of(version: str | None) -> tuple[int, int, int] | None:
 
     >>> release_of("v0.10.2"), release_of("0.5.10.post1"), release_of("main")
     ((0, 10, 2), (0, 5, 10), None)
+    >>> release_of("b9652-6eab47181")
+    (9652, 0, 0)
     """
+    build = _BUILD.match(version or "")
+    if build is not None:
+        return int(build[1]), 0, 0
     found = _VERSION.match(version or "")
     return None if found is None else (int(found[1]), int(found[2]), int(found[3] or 0))
 
 
 def _shown(trace: Trace, sign: Sign) -> Iterator[tuple[CallField | None]]:
     """Yield the calls in which a sign shows; `None` in place of a call that is absent."""
+    if _is_shown_otherwise(trace, sign):
+        yield (None,)
     stream, result = trace.chat_stream, trace.chat_stream or trace.chat
     if result is None or result.error or is_limit_word(result.finish_reason):
         return
@@ -222,6 +280,35 @@ def _shown(trace: Trace, sign: Sign) -> Iterator[tuple[CallField | None]]:
     if sign is Sign.NO_CALL and not calls and stream.finish_reason == "tool_calls":
         yield (None,)
     yield from ((call,) for call in calls if _has(trace, call, sign))
+
+
+def _is_shown_otherwise(trace: Trace, sign: Sign) -> bool:
+    """Return whether something other than an answer shows a fault: an error, a call left in text, words of a report."""
+    match sign:
+        case Sign.REFUSED:
+            said = "" if trace.refusal is None else trace.refusal.message
+            return "Failed to parse input at pos" in said and "</function>" in said
+        case Sign.NAME_LAST:
+            left = content_of(trace.chat.message) or "" if trace.chat is not None else ""
+            shown = trace.raw.text if trace.raw is not None and trace.chat is None else left
+            return trace.refusal is None and _NAME_LAST.search(shown[-_MAX_CHARS:]) is not None
+        case Sign.ONE_INDEX:
+            return _is_said(trace, Reported.JOINED) or _shares_index(trace)
+        case Sign.NOTHING:
+            return trace.chat is None and _is_said(trace, Reported.NOTHING)
+        case _:
+            return False
+
+
+def _is_said(trace: Trace, kind: Reported) -> bool:
+    return any(note.startswith(kind.value) for note in trace.notes)
+
+
+def _shares_index(trace: Trace) -> bool:
+    """Return whether two ids of calls in a stream have the index 0."""
+    deltas = () if trace.chat_stream is None else trace.chat_stream.deltas
+    calls = (as_object(call) for delta in deltas for call in as_list(delta.delta.get("tool_calls")))
+    return len({str(call["id"]) for call in calls if call.get("id") and call.get("index") == 0}) > 1
 
 
 def _has_text(result: ChatResult) -> bool:

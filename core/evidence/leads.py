@@ -6,7 +6,8 @@ import re
 
 # Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
 _OTHER_LEAD = re.compile(
-    r"\b(?:expect(?:ed|ing|s)?|should|correct|works?|working|fixed|desired|workaround|good case)\b"
+    r"\b(?:expect(?:ed|ing|s)?|should|correct|works?|working|fixed|desired|workaround|good case"
+    r"|will be (?:parsed|read|recogni[sz]ed))\b"
     r"|\binstead of(?: (?:this|that|the following))?\W*\Z",
     re.IGNORECASE,
 )

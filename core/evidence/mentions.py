@@ -59,12 +59,14 @@ _SOFTWARE = tuple(
 )
 _VERSIONED = {
     kind: re.compile(
-        rf"(?<![A-Za-z0-9-])(?:{names})(?:[ -]?version)?\)?[ \t`:=@v|]{{1,6}}"
+        rf"(?<![A-Za-z0-9-])(?:{names})(?:[ -]?version(?:\n\n?(?=v?\d))?)?\)?[ \t`:=@v|]{{0,6}}(?<=[ \t`:=@v|\n])"
         r"(\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)(?![\d.]\d)",
         re.IGNORECASE,
     )
     for kind, names in _NAMES.items()
 }
+# llama.cpp counts its builds: `version: 9652 (6eab47181)`, `b9652`.
+_BUILD = re.compile(r"\bversion:? (\d{3,6}) \([0-9a-f]{7}|(?<![\w./-])b(\d{4,5})(?![\w.])")
 # What only this software writes into its answers, or listens at.
 _SIGNS = (
     ("ollama", re.compile(r"[\"']?(?:done_reason|eval_duration)[\"']?[:=]|[:/]11434\b|/api/chat\b(?!/completions)")),
@@ -117,6 +119,9 @@ def version_in(text: str, kind: str) -> str | None:
     >>> version_in("vLLM v0.10.2 loses it.", "vllm"), version_in("vLLM 0.10.2 does, vllm==0.11.0 not.", "vllm")
     ('0.10.2', None)
     """
+    if kind == "llama.cpp":
+        builds = {f"b{one[1] or one[2]}" for one in _BUILD.finditer(text[:_MAX_CHARS])}
+        return builds.pop() if len(builds) == 1 else None
     pattern = _VERSIONED.get(kind)
     found = set() if pattern is None else {one[1] for one in pattern.finditer(text[:_MAX_CHARS])}
     return found.pop() if len(found) == 1 else None

@@ -29,8 +29,9 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 _AS_TEXT = re.compile(
-    r"\bas (?:an? |the |just )?(?:(?:plain|raw|normal|regular|ordinary|literal|simple|assistant|visible|chat|inline"
-    r"|unparsed|pure|json|xml|markdown)[ -]?){0,2}"
+    r"\bas (?:an? |the |just )?[`'\"]?(?:(?:plain|raw|normal|regular"
+    r"|ordinary|literal|simple|assistant|visible|chat|inline"
+    r"|unparsed|pure|json|xml|markdown)[ -]?){0,2}[`'\"]?"
     r"(?:text|strings?|content|output|messages?|prose|markup|json|xml)\b(?! parts?\b)"
     r"|\b(?:in|into|inside|within|to) (?:the |its |my |an? )?(?:[\w'\u2019]{1,20} ){0,2}?(?:[`'\"](?:choices\[0\]\.)?"
     r"(?:message\.|delta\.)?content[`'\"]|(?:message\.|delta\.)?content(?: field| string)?\b(?![ -]?types?\b)"
@@ -105,6 +106,8 @@ _JOINED = re.compile(
     r"\b(?:merg|concatenat|join|combin|glu)(?:e|es|ed|s)\b (?:(?:both|two|the|multiple|several|all"
     r"|parallel|separate) ){0,3}(?:tool|function)[ _-]calls?\b|\b(?:tool|function)[ _-]calls? "
     r"(?:are|were|get|got) (?:\w{1,12} )?(?:merged|concatenated|joined|combined)\b"
+    r"|\b(?:tool|function)[ _-]calls? (?:\w{1,12} ){0,2}?(?:get|gets|got|have|has|share|shares|use|uses) "
+    r"(?:the same |one )?[`'\"]?index\b(?: 0)?"
     r"|\b(?:arguments|args)\b[`'\"]?(?: (?:content|field|string|text))? (?:contains?|holds?|has|have) "
     r"(?:multiple|several|two|both) (?:json|concatenated|objects?|calls?)\b",
     re.IGNORECASE,
@@ -135,15 +138,18 @@ _IN_STREAM = re.compile(
     r"|\b(?:chunks?|deltas?)\b|\bspeculative decoding\b",
     re.IGNORECASE,
 )
+_NEITHER = r"\bneither\b[^.]{0,40}\btool[ _-]?calls?\b[^.]{0,80}\bnor\b"
 _NONE_CAME = re.compile(
-    r"\b(?:stops?|stopped|never) (?:emit|return|produc|generat)\w{0,4} [`'\"]?(?:tool[ _]calls?|function calls?)\b"
+    rf"{_NEITHER}"
+    r"|\b(?:stops?|stopped|never) (?:emit|return|produc|generat)\w{0,4} [`'\"]?(?:tool[ _]calls?|function calls?)\b"
     r"|\btool[ _]calls?[`'\"]? (?:is |are |was |were )?never (?:emitted|returned|produced|generated)\b"
     r"|\b(?:neither|no) [`'\"]?tool[ _]calls?\b|`?\btool_calls\b`?(?: (?:is|are|was|were|comes? back|remains?)|:| ?=) "
     r"?[`'\"]?(?:empty|null|none|missing|absent|\[\])",
     re.IGNORECASE,
 )
 _NO_TEXT = re.compile(
-    r"\b(?:empty|blank|no) [`'\"]?content\b(?![ -]?type)"
+    rf"{_NEITHER}"
+    r"|\b(?:empty|blank|no) [`'\"]?content\b(?![ -]?type)"
     r"|\bcontent[`'\"]?(?: (?:is|are|was|were|comes? back|remains?)|:| ?=)"
     r" ?[`'\"]?(?:empty|blank|\"\"|''|``)"
     r"|\b(?:empty|blank) (?:assistant )?(?:message|response|answer|reply)\b",

@@ -39,9 +39,10 @@ _AS_CONTENT = re.compile(
 _OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b|\bnative tools?\b", re.IGNORECASE)
 _PRINTED = re.compile(r"\s{0,12}[A-Z]\w{2,40}\(\w{1,30}=")
 _COMPLAINT = re.compile(
-    r"\b(?:bugs?|buggy|broken|breaks|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|incorrect(?:ly)?|lost|loses|losing|missing|drop(?:s|ped)"
-    r"|crash(?:es|ed)?|garbled|corrupt(?:s|ed)?|malformed|unexpected(?:ly)?|truncated|(?:is|are|was|were)(?:n't| not) "
-    r"(?:being )?(?:parsed|called|executed|extracted|recogni[sz]ed|returned|streamed|read))\b",
+    r"\b(?:bugs?|buggy|broken|breaks|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|incorrect(?:ly)?|lost|loses|losing|missing"
+    r"|drop(?:s|ped)|crash(?:es|ed)?|garbled|corrupt(?:s|ed)?|malformed|unexpected(?:ly)?|truncated"
+    r"|(?:is|are|was|were)(?:n't| not) (?:(?:being|correctly|properly) ){0,2}(?:parsing|parsed|called|executed"
+    r"|extracted|recogni[sz]ed|returned|streamed|read))\b",
     re.IGNORECASE,
 )
 _NO_COMPLAINT = re.compile(

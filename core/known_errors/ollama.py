@@ -37,6 +37,15 @@ SENTENCES: tuple[KnownError, ...] = (
         field="think",
     ),
     KnownError(
+        "failed to create tool parser",
+        Stage.PARSE,
+        "Ollama derives how calls are read from the model's template, and found no form of calls in it.",
+        "Take the model from Ollama's library and update Ollama, or give the Modelfile a template whose part with "
+        "`.ToolCalls` writes calls as the model does.",
+        "https://github.com/ollama/ollama/issues/11155",
+        cause=Cause.TEMPLATE,
+    ),
+    KnownError(
         "error parsing tool call: raw=",
         Stage.PARSE,
         "The arguments that the model wrote for a call are not JSON, and the server answers with an error "

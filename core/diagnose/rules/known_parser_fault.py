@@ -1,8 +1,8 @@
 """The answer shows a fault that the server's tool parser is known for.
 
 What it finds:
-    Server software and tool parser that are in a table of known faults, an answer
-    that shows the fault's sign, and a release that may have it: not one that was
+    Server software and tool parser that are in a table of known faults, an answer, error
+    or report that shows the fault's sign, and a release that may have it: not one that was
     tested and does not have it. A conclusion from the three, so a note in addition to the
     finding that says what is wrong.
 
@@ -18,7 +18,8 @@ Good:
 
 Source:
     derived: outputs read by the parsers of vLLM 0.11.0 to 0.32.0 and SGLang 0.5.9 to 0.5.23.
-    tracker: vllm-project/vllm#39253, vllm-project/vllm#13622, sgl-project/sglang#23071, ml-explore/mlx-lm#1307.
+    tracker: vllm-project/vllm#39253, vllm-project/vllm#13622, sgl-project/sglang#23071, ml-explore/mlx-lm#1307,
+    ollama/ollama#11112, ollama/ollama#11505, ggml-org/llama.cpp#18591, ggml-org/llama.cpp#24644.
 """
 
 from __future__ import annotations
@@ -29,9 +30,8 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Server, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.parser_faults import Fault, Sign, known_fault
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule, thread_url
-from prompt_debugger.core.diagnose.trace_queries import TracePart
 
-_TITLES = {"vllm": "vLLM", "sglang": "SGLang", "mlx-lm": "mlx-lm"}
+_TITLES = {"vllm": "vLLM", "sglang": "SGLang", "mlx-lm": "mlx-lm", "ollama": "Ollama", "llama.cpp": "llama.cpp"}
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -43,11 +43,11 @@ def find(trace: Trace) -> Iterator[Report]:
     maker = _TITLES[fault.kind]
     of_call = "" if call is None or not call.name else f" (the call to `{call.name}`)"
     parser = f"parser `{server.tool_parser}`" if fault.parsers else "server"
-    shown = f"--tool-call-parser {server.tool_parser}" if fault.parsers else f"{maker} {server.version}"
+    shown = f"--tool-call-parser {server.tool_parser}" if fault.parsers else f"{maker} {server.version or ''}".strip()
+    subject = "This" if trace.chat is None else "This answer"
     yield Report(
-        title=f"This answer matches a known fault of {maker}'s {parser}: it {fault.does}.",
-        detail=f"{_releases(fault, maker)} {_name_release(server)} The answer shows it{of_call}; "
-        "the raw output would prove it.",
+        title=f"{subject} matches a known fault of {maker}'s {parser}: it {fault.does}.",
+        detail=f"{_releases(fault, maker)} {_name_release(server)} {_shown(trace, of_call)}",
         evidence=(FindingEvidence("server", quote=shown),),
         fix=_fix(fault, maker),
         certainty=Certainty.INFERRED,
@@ -55,7 +55,20 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
+def _shown(trace: Trace, of_call: str) -> str:
+    if trace.chat is not None:
+        return f"The answer shows it{of_call}; the raw output would prove it."
+    if trace.refusal is not None:
+        return "The error shows it."
+    return "The text shows it." if trace.raw is not None else "The words of the report say it; an answer would show it."
+
+
 def _releases(fault: Fault, maker: str) -> str:
+    if fault.before:
+        since = f"{maker} {fault.seen} does this, and {fault.before} did not"
+        return (
+            f"{since}; {fault.mended} does not." if fault.mended else f"{since}; no later release without it is known."
+        )
     if fault.mended:
         return f"{maker} {fault.seen} does this, and {fault.mended} does not."
     return f"{maker} {fault.seen} does this; no release without this fault is known."
@@ -69,8 +82,12 @@ def _fix(fault: Fault, maker: str) -> str:
     whole = "ask without streaming, as a whole answer is parsed at once"
     if fault.sign is Sign.AFTER_TEXT:
         return "Have the prompt ask for nothing but the call, without words before it; the parser reads nothing else."
-    if fault.sign is Sign.NOTHING:
+    if fault.before and not fault.mended:
+        return f"Run the newest release of {maker}; if it does the same, one up to {fault.before} does not."
+    if fault.sign is Sign.NOTHING and not fault.mended:
         return f"Run a release after {maker} {fault.seen}; its log at the level DEBUG shows what the model wrote."
+    if fault.mended and fault.sign is Sign.NOTHING:
+        return f"Run {maker} {fault.mended} or later."
     if fault.mended:
         return f"Run {maker} {fault.mended} or later; until then, {whole}."
     return f"{whole[:1].upper()}{whole[1:]}, and see whether a release after {maker} {fault.seen} has fixed it."
@@ -82,6 +99,5 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.PARSE,
     find=find,
-    needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#39253", "vllm-project/vllm#13622", "sgl-project/sglang#23071"),
 )

@@ -128,6 +128,9 @@ def test_other_broken_texts_do_not(text):
         ("In a stream the tool call arguments are lost. It fails.", Reported.LOST),
         ("llama-server stops emitting `tool_calls`: it returns empty `content`. A bug.", Reported.NOTHING),
         ("`tool_calls` is empty and `content` is empty, so the tool call fails.", Reported.NOTHING),
+        ("A bug of Ollama: neither is there any tool call in it nor a text.", Reported.NOTHING),
+        ("llama-server is broken: the five tool calls all get index 0.", Reported.JOINED),
+        ("vLLM fails: it came as plain `content` with no tool call.", Reported.AS_TEXT),
     ],
 )
 def test_what_a_report_says_of_an_answer(text, kind):
@@ -171,3 +174,36 @@ def test_the_name_of_a_call_stands_above_its_arguments():
 
     assert (shown_output(prose) or "").split() == ["glob", "<arg_key>a</arg_key>", "<arg_value>b</arg_value>"]
     assert (shown_output(prose.replace("  glob", "  and so on:")) or "").split()[0] == "<arg_key>a</arg_key>"
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("llama.cpp version: 9652 (6eab47181)", "b9652"),
+        ("llama-server b7622 does", "b7622"),
+        ("llama.cpp b7607 did, b7622 does not", None),
+        ("llama.cpp with gemma-b1234 in ab1234", None),
+        ("Ollama version\n\n0.9.1", "0.9.1"),
+        ("Ollama\n\n0.9.1", None),
+    ],
+)
+def test_releases_are_read(text, version):
+    server = mentioned_server(text)
+
+    assert server is not None
+    assert server.version == version
+
+
+def test_a_block_that_will_be_parsed_is_not_the_fault():
+    text = f"llama.cpp: this will be parsed:\n```\n{CALL}\n```\nthis stays in content:\n```\nSo.\n\n{CALL}\n```\n"
+
+    trace = shown(text)
+
+    assert trace.chat is not None
+    assert str(trace.chat.message["content"]).startswith("So.")
+
+
+def test_a_template_without_calls_is_named():
+    assert "derives how calls are read" in said(
+        'Tool calling throws this error at Ollama: "failed to create tool parser"'
+    )
