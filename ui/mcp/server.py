@@ -296,7 +296,7 @@ _MAX_REASONS = 8
 _VERDICTS = {
     "works": "works",
     "works-with-limits": "works, with limits",
-    "unknown": "cannot be judged without the model's own vocabulary",
+    "unknown": "cannot be judged from what was given",
     "nothing-works": "no parser reads the notation that the template teaches",
 }
 

@@ -71,7 +71,11 @@ def _words(kind: str, one: Asked) -> str:
             why = f"has no parser made for `{one.lacks_parser_for}`, and no other returned the simplest call"
         else:
             is_open = chosen.verdict == "unknown"
-            why = "cannot be judged" if is_open else "has no parser that reads the simplest call"
+            why = "has no parser that reads the simplest call"
+            if is_open:
+                why = "cannot be judged"
+                if one.was_given_calls and not one.has_vocabulary:
+                    why += ", as its parsers had an approximate vocabulary and none returned the simplest call"
         return f"{title_of(kind)} {one.release} {why}"
     usable, passed = one.returned
     failing = next((answer for answer, cell in one.row.items() if not cell.is_usable), None)

@@ -93,7 +93,7 @@ def load_model(source: str | None, *, template_file: str | None = None) -> Check
     Raises:
         RenderError: There is no template, or the place cannot be read.
     """
-    if source is not None and Path(source).is_file() and Path(source).suffix in (".jinja", ".jinja2", ".j2"):
+    if source is not None and Path(source).suffix in (".jinja", ".jinja2", ".j2") and not Path(source).is_dir():
         source, template_file = None, template_file or source
     template = None if template_file is None else _read(template_file)
     if source is None:

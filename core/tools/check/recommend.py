@@ -163,14 +163,14 @@ def recommend(
     if name is None:
         simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
         was_asked = any(SIMPLEST_CALL in row for row in cells.values())
-        is_open = not was_asked and simplest is not None and simplest.refusal is None
-        verdict_of_none: Verdict = "unknown" if is_open else "nothing-works"
+        verdict_of_none: Verdict = "nothing-works" if was_asked else "unknown"
         return Recommendation(None, None, None, verdict_of_none, tuple(_why_nothing(simplest, cells, ranking)))
     pair, row = read_parser_name(name), cells[name]
     verdict: Verdict = "works" if all(cell.is_passed for cell in row.values()) else "works-with-limits"
     shown = ranking.words_on_model(pair.tool, pair.reasoning)
     others = (*_rivals(cells, name, ranking), *_visitors(cells, name, order, ranking))
-    reasons = (_tally(name, row), *([shown] if shown else ()), *_failures(row, cells), *others)
+    texts = {ideal.answer.name: ideal.answer.content for ideal in ideals if ideal.answer.reasoning is None}
+    reasons = (_tally(name, row), *([shown] if shown else ()), *_failures(row, cells, texts), *others)
     return Recommendation(pair.tool, pair.reasoning, name, verdict, reasons)
 
 
@@ -189,13 +189,23 @@ def _tally(name: str, row: Mapping[str, Cell]) -> str:
     )
 
 
-def _failures(row: Mapping[str, Cell], cells: Mapping[str, Mapping[str, Cell]]) -> Iterator[str]:
-    """Say what fails: one by one, but in one sentence what only fails in larger deltas."""
+def _failures(
+    row: Mapping[str, Cell], cells: Mapping[str, Mapping[str, Cell]], texts: Mapping[str, str | None]
+) -> Iterator[str]:
+    """Say what fails: one by one, but in one sentence what only fails in larger deltas.
+
+    Args:
+        row: What the recommended parser made of each answer.
+        cells: What every parser made of them.
+        texts: The content of each answer that has no reasoning.
+    """
     for answer, cell in row.items():
         if not cell.is_usable:
             asked = [other[answer] for other in cells.values() if answer in other]
             is_blurred = len(asked) >= _MANY and not any(one.whole for one in asked)
             blame = " No tested parser returns it: the template may lose it." if is_blurred else ""
+            if is_blurred and _is_taken_for_reasoning(texts.get(answer), cell):
+                blame = " No tested parser returns it: the template prints this text as it prints reasoning."
             yield f"It fails for `{answer}`: {cell.problem}.{blame}"
     larger = {answer: cell for answer, cell in row.items() if cell.is_usable and not cell.is_passed}
     if larger:
@@ -205,6 +215,11 @@ def _failures(row: Mapping[str, Cell], cells: Mapping[str, Mapping[str, Cell]]) 
             "In larger deltas, as sent by a busy server or with speculative decoding, some come back "
             f"differently: `{first}`, {cell.problem}.{others}"
         )
+
+
+def _is_taken_for_reasoning(text: str | None, cell: Cell) -> bool:
+    reasoning = None if cell.outcome is None else cell.outcome.reasoning
+    return bool(text) and text == (reasoning or "").strip()
 
 
 def reads_calls(row: Mapping[str, Cell]) -> bool:

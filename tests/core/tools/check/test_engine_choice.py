@@ -58,9 +58,12 @@ def test_where_no_engine_reads_the_calls_none_is_recommended():
 
     assert best_engine(both) == "sglang"  # it may read them
     assert choice_sentence(both, "sglang") == (
-        "No tested engine can be recommended for this model: SGLang 2.0.0 cannot be judged; "
+        "No tested engine can be recommended for this model: SGLang 2.0.0 cannot be judged, as its parsers had an "
+        "approximate vocabulary and none returned the simplest call; "
         "vLLM 2.0.0 has no parser that reads the simplest call."
     )
+    both["sglang"] = replace(both["sglang"], has_vocabulary=True)
+    assert "SGLang 2.0.0 cannot be judged; " in choice_sentence(both, "sglang")
     assert choice_sentence({"vllm": none_of("nothing-works")}, "vllm") == ""
 
 

@@ -1,5 +1,6 @@
 """Of several parsers the one that gives most back is recommended, of equals the one made for the family."""
 
+from prompt_debugger.core.base.types import VllmOutcome
 from prompt_debugger.core.formats import checkpoint_in
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.recommend import Ranking, family_of, needs_reasoning, recommend
@@ -82,6 +83,37 @@ def test_where_nothing_works_the_family_own_parser_is_reported():
 
     assert (found.tool_parser, found.verdict) == (None, "nothing-works")
     assert found.reasons[-1] == "`hermes`, made for this family: it loses it."
+
+
+def test_where_no_parser_was_given_a_call_it_is_not_said_that_nothing_works(write):
+    from tests.core.tools.check.templates import HERMES
+
+    refusing = HERMES.replace("{{ call.function.name }}", "{{ raise_exception('no calls') }}")
+    ideal, ranking, text = write(refusing), Ranking("hermes", "m"), {"vllm:hermes": {"text": RIGHT}}
+
+    found = recommend([ideal], text, ranking.best(text, 9), ranking)
+
+    assert ideal.refusal is not None
+    assert (found.tool_parser, found.verdict) == (None, "unknown")
+    assert found.reasons[0].startswith("The template fails for the simplest call: ")
+
+
+def test_a_text_that_comes_back_as_reasoning_from_every_parser_is_printed_as_such(write):
+    from tests.core.tools.check.templates import HERMES
+
+    ideal = write(HERMES, "text-and-call")
+    text = ideal.answer.content
+    lost = Cell(False, None, "content lacks it", outcome=VllmOutcome(text, None, ()))
+    others = {f"vllm:other{number}": {"one-call": WRONG, "text-and-call": WRONG} for number in range(20)}
+
+    def reason_of(cell, cells):
+        table = {"vllm:hermes": {"one-call": RIGHT, "text-and-call": cell}, **cells}
+        ranking = Ranking("hermes", "m")
+        return recommend([ideal], table, ranking.best(table, 1), ranking).reasons[1]
+
+    assert reason_of(lost, others).endswith("returns it: the template prints this text as it prints reasoning.")
+    assert reason_of(WRONG, others).endswith("returns it: the template may lose it.")
+    assert "the template" not in reason_of(lost, {})
 
 
 def test_the_family_is_seen_in_what_the_template_writes(write):
