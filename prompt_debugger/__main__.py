@@ -11,7 +11,7 @@ def main() -> int:
     """Run the program; the network is shut before any code that is not ours is read."""
     forbid_network()
     from prompt_debugger.core.base.errors import PluginError
-    from prompt_debugger.ui.keeping import kept_for_good
+    from prompt_debugger.ui.frozen_memory import kept_for_good
 
     try:
         with kept_for_good():

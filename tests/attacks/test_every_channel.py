@@ -24,7 +24,7 @@ from prompt_debugger.core.tools.verify.junit import Suite, write_junit
 from prompt_debugger.core.tools.verify.results import write_rows
 from prompt_debugger.ui.cli.output import masked_line, report_error
 from prompt_debugger.ui.report import link_state
-from prompt_debugger.ui.web.discretion import _DiscreetFormatter
+from prompt_debugger.ui.web.private_log import _PrivateFormatter
 from tests.attacks.test_secrets import forms_of, run_of
 from tests.core.report.written_secrets import ODD, shows
 from tests.core.tools.capture.test_record import record
@@ -71,7 +71,7 @@ def error_words() -> str:
 def log() -> str:
     """Return a line of the log of a public page that a library wrote about a visitor's value."""
     line = logging.LogRecord("gradio", logging.ERROR, __file__, 1, "a value was %s", (TEXT,), None)
-    return _DiscreetFormatter().format(line)
+    return _PrivateFormatter().format(line)
 
 
 CHANNELS: dict[str, Callable[[], str]] = {

@@ -29,10 +29,9 @@ from prompt_debugger.core.sandbox.kernel import Kernel  # noqa: E402
 from prompt_debugger.core.sandbox.locked import report_unlocked  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool  # noqa: E402
 from prompt_debugger.core.tools.lab.environment import is_supported  # noqa: E402
-from prompt_debugger.ui.keeping import kept_for_good  # noqa: E402
+from prompt_debugger.ui.frozen_memory import kept_for_good  # noqa: E402
 from prompt_debugger.ui.web.admission.connections import Connections, guard_connections  # noqa: E402
 from prompt_debugger.ui.web.admission.visitors import read_networks  # noqa: E402
-from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E402
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
@@ -40,6 +39,7 @@ from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
 from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines  # noqa: E402
 from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
 from prompt_debugger.ui.web.memory_release import keep_little  # noqa: E402
+from prompt_debugger.ui.web.private_log import keep_words_out_of_log  # noqa: E402
 from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
 from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402

@@ -20,7 +20,7 @@ from prompt_debugger.ui.present.words import as_sentence
 from prompt_debugger.ui.report import known_place
 from prompt_debugger.ui.web.failures import as_debugger_error
 from prompt_debugger.ui.web.handlers import Payloads
-from prompt_debugger.ui.web.numbered import NumberedAnswers
+from prompt_debugger.ui.web.numbered_answers import NumberedAnswers
 from prompt_debugger.ui.web.recorded import without_trial
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings

@@ -27,7 +27,7 @@ from prompt_debugger.ui.present.trials import (
 )
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
-from prompt_debugger.ui.web.numbered import NumberedAnswers
+from prompt_debugger.ui.web.numbered_answers import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticks_until
 from prompt_debugger.ui.web.work import upstream_source
 

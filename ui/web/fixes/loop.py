@@ -25,7 +25,7 @@ from prompt_debugger.ui.present.trials import order_of
 from prompt_debugger.ui.present.words import as_sentence
 from prompt_debugger.ui.web.failures import as_debugger_error, shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, RunProgress
-from prompt_debugger.ui.web.numbered import NumberedAnswers
+from prompt_debugger.ui.web.numbered_answers import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.work import mask_document
 

@@ -32,7 +32,7 @@ from prompt_debugger.ui.present.trials import order_of
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.failures import as_debugger_error, shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
-from prompt_debugger.ui.web.numbered import NumberedAnswers
+from prompt_debugger.ui.web.numbered_answers import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.render_setups import with_edges
 

@@ -57,7 +57,7 @@ def test_the_log_tells_kinds_and_places_alone(name: str) -> None:
     code, shown = ENTRIES[name]
     script = """
     import logging, sys, threading
-    from prompt_debugger.ui.web.discretion import keep_words_out_of_log
+    from prompt_debugger.ui.web.private_log import keep_words_out_of_log
     uvicorn = logging.getLogger("uvicorn.error")
     uvicorn.addHandler(logging.StreamHandler())
     uvicorn.propagate = False

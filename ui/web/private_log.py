@@ -30,7 +30,7 @@ def keep_words_out_of_log(stream: TextIO | None = None) -> None:
         stream: Where the log goes; standard error if not given.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(_DiscreetFormatter())
+    handler.setFormatter(_PrivateFormatter())
     root = logging.getLogger()
     for known in [*root.handlers]:
         root.removeHandler(known)
@@ -61,7 +61,7 @@ def keep_words_out_of_log(stream: TextIO | None = None) -> None:
     sys.stdout = sys.stderr = _Nowhere()
 
 
-class _DiscreetFormatter(logging.Formatter):
+class _PrivateFormatter(logging.Formatter):
     """Writes where an entry comes from, its words if they are ours, and of an exception kind and places."""
 
     def format(self, record: logging.LogRecord) -> str:
