@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import Api, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.duplicate_call_id import OWN_IDS
@@ -55,6 +55,8 @@ def _has_no_ids(trace: Trace) -> bool:
 
     Of a piece of an answer no one knows whether its calls have ids.
     """
+    if trace.request.api is Api.GEMINI:
+        return True
     body = next((chat.body for chat in (trace.chat, trace.chat_stream) if chat is not None and chat.body), "")
     message = {} if trace.chat is None else trace.chat.message
     calls = as_list(message.get("tool_calls"))

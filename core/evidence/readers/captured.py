@@ -1,0 +1,50 @@
+"""What `capture` wrote of a stream that broke off: the request, and the answer as far as it came.
+
+    {"id": 3, "captured": {"streamed": true, "error": "…: the answer broke off", …}, "request": {…}, "partial": {…}}
+
+A client that leaves before the end is no fault of the server: then only the request is judged, and a note says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import ChatResult, JSONObject
+from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.request import body_text, read_request
+
+_OF_CLIENT = "the client disconnected"
+_LEFT = "The client disconnected before the end of the answer, which is therefore not judged."
+
+
+def _finds(paste: Paste) -> float:
+    value = as_object(paste.value)
+    facts = as_object(value.get("captured"))
+    is_cut = facts.get("streamed") is True and isinstance(facts.get("error"), str) and bool(facts["error"])
+    return 0.97 if is_cut and isinstance(value.get("request"), dict) and "response" not in value else 0.0
+
+
+def _read(paste: Paste) -> Evidence:
+    value = as_object(paste.value)
+    facts = as_object(value.get("captured"))
+    error, seconds = str(facts.get("error")), facts.get("duration_s")
+    request = read_request(body_text(as_object(value.get("request"))))
+    asked = Evidence(Form.EXCHANGE, "a captured request", request=request)
+    if error.startswith(_OF_CLIENT):
+        return replace(asked, notes=(_LEFT,))
+    partial = value.get("partial")
+    begun = with_answer(asked, read_answer(partial)) if isinstance(partial, dict) and partial else asked
+    message: JSONObject = {}
+    chat = begun.chat or ChatResult(message, None)
+    elapsed_s = float(seconds) if isinstance(seconds, int | float) else 0.0
+    chat = replace(chat, finish_reason=None, error=error, elapsed_s=elapsed_s)
+    words = "a captured request and an answer that broke off"
+    return replace(begun, words=words, chat=chat, finish_reason=None, notes=())
+
+
+READER = Reader(Form.EXCHANGE, _finds, _read)
