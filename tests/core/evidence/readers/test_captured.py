@@ -8,7 +8,8 @@ from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.evidence import read_evidence, trace_of
 from prompt_debugger.core.tools.capture.proxy import LEFT
-from tests.core.tools.capture.test_cut_streams import STREAMS, record
+from tests.core.tools.capture.test_cut_streams import STREAMS
+from tests.core.tools.capture.test_record import record
 
 BROKE = "POST http://x/v1: the answer broke off (peer closed connection)"
 

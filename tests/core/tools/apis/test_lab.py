@@ -14,7 +14,7 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.apis import COMPARED, run_by_all
 from prompt_debugger.core.tools.apis.dataset import differences_of
 from prompt_debugger.core.tools.verify import Journal, Plan, Preparation, verify
-from tests.core.tools.apis import agents, more_agents, more_seeds, seeds
+from tests.core.tools.apis import agents, more_agents, more_seeds, newest_agents, seeds
 
 pytestmark = pytest.mark.lab
 
@@ -40,6 +40,8 @@ def test_every_difference_has_its_cause_and_nothing_else_differs(lab_url, lab_mo
     assert {name: tuple(sorted(kinds)) for name, kinds in differing.items()} == made.EXPECTED[is_streamed]
 
 
+# The model copies a call's id without an index from the history into its header, and the parser drops such a call.
+_COPIED = ("NOT_FOUND", "CALLED_IN_NAMESPACE")
 _SYSTEMS = {"messages request: request conversion", "messages prompt: request conversion"}
 
 
@@ -61,17 +63,26 @@ _SYSTEMS = {"messages request: request conversion", "messages prompt: request co
         ("FAILED_RESULT", set()),
         ("SERVER_TOOL", {"messages status: request conversion"}),
         ("TITLE", {"responses status: request checks", "messages status: request checks"}),
+        ("LISTED", set()),
+        ("NOT_FOUND", set()),
+        ("NO_SYSTEM", set()),
+        ("NAMESPACES", _SYSTEMS),
+        ("CALLED_IN_NAMESPACE", set()),
+        ("SEARCHED_TOOLS", {"responses status: request conversion"}),
     ],
 )
 @pytest.mark.parametrize("is_streamed", [True, False])
 def test_requests_of_agents_differ_by_their_causes_alone(lab_url, lab_model_dir, name, kinds, is_streamed):
-    body = {**getattr(more_agents if hasattr(more_agents, name) else agents, name), "stream": is_streamed}
+    held = next(module for module in (agents, more_agents, newest_agents) if hasattr(module, name))
+    body = {**getattr(held, name), "stream": is_streamed}
     target = Target(base_url=lab_url, tokenizer=lab_model_dir)
 
     done = asyncio.run(run_by_all(read_request(json.dumps(body)), target, None))
 
     found = {f"{one.between[1]} {one.where}: {(one.cause or '').partition(':')[0]}" for one in done.differences}
     assert found == kinds
-    assert done.runs[Api.CHAT].verdict.dropped_calls == 0
+    assert done.runs[Api.CHAT].verdict.dropped_calls == (name in _COPIED)
+    if held is newest_agents and "messages" in body:
+        return  # a body of chat completions
     native = done.runs[Api.MESSAGES if "messages" in body else Api.RESPONSES]
     assert native is None or body.items() <= native.sent_native.items()
