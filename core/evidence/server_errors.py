@@ -20,7 +20,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.complete.backends.error_words import faults_in, words_of_value
+from prompt_debugger.core.complete.backends.error_words import ServerWords, faults_in, words_of_value
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.http_errors import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.json_of import json_of
@@ -387,7 +387,8 @@ def _cut_body_in(text: str) -> Refusal | None:
             words = f"{words.rstrip()}…"
         is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
         if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
-            return Refusal(_status_in(text[start.start() :][:300]), words.strip(), None)
+            said = words_of_value({"message": words}) if faults_in(words) else ServerWords(words.strip(), None)
+            return Refusal(_status_in(text[start.start() :][:300]), said.text, said.field)
     return None
 
 

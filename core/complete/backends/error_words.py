@@ -9,6 +9,7 @@ Shapes that are read, each seen at a real server or in its documentation:
     {"detail": [{"loc": […], "msg"}]}        FastAPI's validation; also inside `message` (Mistral)
     {"message": "[{'type': …, 'loc': (…)}]"} the same as Python text (vLLM)
     2 validation errors for X\nplace\n  words [type=…]  the same as pydantic writes it
+    2 validation errors:\n  {'type': …, 'loc': (…)}  the same, one a line (vLLM, FastAPI 0.116 on)
     [{"error": {…}}]                         Google
     {"success": false, "errors": [{"message"}]}  Cloudflare
     {"OriginalMessage": "{\"error\": …}"}    SageMaker: words that are JSON again
@@ -50,6 +51,7 @@ _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 # What pydantic prints: a line with the place, one with the words, one with an address.
 _VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")
 _VALIDATION_FAULT = re.compile(r"(?m)^([A-Za-z_][\w.\[\](),|-]{0,200})\n[ \t]{1,8}(\S[^\n]{0,400}?) \[type=")
+_FAULTS_BELOW = re.compile(r"\b(\d{1,4}) validation errors?:\s{0,4}\n(?=[ \t]{0,8}\{'type': ')")
 _MAX_LISTED = 60_000  # characters
 _PYTHON_STEP = re.compile(r"'([^']*)'|(\d+)")
 
@@ -209,6 +211,9 @@ def faults_in(text: str) -> list[JSON]:
     listed = text.strip()
     if listed.startswith("[{") and listed.endswith("}]") and "'loc':" in listed and len(listed) <= _MAX_LISTED:
         return _faults_of_python(listed)
+    below = _FAULTS_BELOW.search(text)
+    if below is not None:
+        return _faults_of_lines(text[below.end() : below.end() + _MAX_LISTED], int(below[1]))
     if _VALIDATION.search(text) is None:
         return []
     found: list[JSON] = []
@@ -216,6 +221,19 @@ def faults_in(text: str) -> list[JSON]:
         steps: list[JSON] = [int(step) if step.isdecimal() else step for step in match[1].split(".")]
         found.append({"loc": steps, "msg": match[2]})
     return found
+
+
+def _faults_of_lines(text: str, count: int) -> list[JSON]:
+    """Return the errors of lines; where they were cut, and none of those left is of what was meant, their place."""
+    found: list[JSON] = []
+    for line in text.split("\n"):
+        if not line.strip().startswith("{'type': '"):
+            break
+        found += _faults_of_python(f"[{line.strip()}]")
+    first = as_object(found[0]).get("loc") if found else None
+    if len(found) == count or not isinstance(first, list) or not all(map(_is_of_whole_member, found)):
+        return found
+    return [{"loc": first[:-1], "msg": f"{count} validation errors"}]
 
 
 def _faults_of_python(text: str) -> list[JSON]:

@@ -117,3 +117,16 @@ def test_a_hint_in_place_of_a_reason_is_told_as_such(name):
     )
 
     assert "in place of the reason" in words
+
+
+def test_faults_that_are_listed_one_a_line_name_the_field_and_a_cut_list_its_place():
+    whole = "1 validation error:\n  {'type': 'missing', 'loc': ('body', 'messages'), 'msg': 'Field required'}\n"
+    member = "  {'type': 'string_type', 'loc': ('body', 'input', 'str'), 'msg': 'Input should be a valid string'}\n"
+    cut = f"9 validation errors:\n{member}  {{'type': 'string_type', 'loc': ('body', 'inp"
+
+    _, named = said(json.dumps({"error": {"message": whole}}))
+    _, placed = said(json.dumps({"error": {"message": cut}})[:-3])
+
+    assert "`messages`" in named
+    assert "`input`: 9 validation errors" in placed
+    assert "valid string" not in placed
