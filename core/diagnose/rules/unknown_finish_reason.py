@@ -71,6 +71,8 @@ def find(trace: Trace) -> Iterator[Report]:
     word = next((word for word in words if word is not None), None)
     if word is None or is_filter_word(word) or any(map(is_malformed_call, words_of_end(chat))) or _is_known(word):
         return
+    if len(word.split()) > 1:
+        return  # text that ran into it where it was copied
     meaning = _FAILED.get(word.lower())
     yield Report(
         title="finish_reason is an empty string."

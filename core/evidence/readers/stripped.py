@@ -15,6 +15,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import MARKER
+from prompt_debugger.core.formats import CONTROL_TOKEN
 
 _BEGINS = re.compile(r"\s*+(?:analysis|commentary)(?=[A-Z\"'*])|\s*+commentary to=functions\.[\w-]{1,64} ?json\{")
 # A header without control tokens somewhere in the text, a recipient at its beginning, or Gemini's call as Python.
@@ -28,6 +29,8 @@ _GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S| to=)")
 
 
 def _finds(paste: Paste) -> float:
+    if CONTROL_TOKEN.search(paste.text) is not None:
+        return 0.0  # something else is below it
     begins = _BEGINS.match(paste.text)
     is_call = begins is not None and begins[0].endswith("{")
     is_data = paste.text.lstrip().startswith(("{", "[", "}", "]", ","))  # a piece of an answer that contains the call

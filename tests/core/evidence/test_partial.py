@@ -113,5 +113,15 @@ def test_a_fence_within_folded_html_is_read_alone():
     assert "PD308" not in codes
 
 
+def test_a_stripped_text_with_an_output_below_it_is_no_content_without_control_tokens():
+    stripped = "analysisI look it up.assistantfinalFour."
+    output = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call><|im_end|>'
+
+    alone, below = shown(stripped)[0], shown(f"{stripped}\n\n{output}")[0]
+
+    assert alone.chat is not None
+    assert not any("no control token" in note for note in below.notes)
+
+
 def test_joining_takes_linear_time():
     assert grows_linearly(lambda size: joined_print("ChatCompletion(id=\n" + ("a" * 70 + "\n") * size), first=40)
