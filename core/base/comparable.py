@@ -22,6 +22,7 @@ from prompt_debugger.core.base.types import (
 MAY_BE_CONTENT = "it contains no control token, and it may have been copied from what a server shows"
 KEEPS_TOKENS = "it contains control tokens; whether it is an output or content that kept them is unknown"
 NO_BEGINNING = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
+NO_END = "it ends inside a call, so its end may not have been copied"
 REQUEST_GAP = "Something was left out of the request; what it was is unknown."
 # How the notes begin that say of a pasted text that it is not whole.
 _NOT_WHOLE = (
@@ -31,6 +32,7 @@ _NOT_WHOLE = (
     "Events were left out",
     "The stream was copied without its beginning",
 )
+_CALLS_LEFT_OUT = "left out of the answer"  # how the note on calls goes on whose number comes first
 NEW_IN_EVERY_RUN = "gives a new value in every run"  # so that a placeholder stands for it in the request
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 
@@ -60,7 +62,7 @@ def compare_outputs(trace: Trace) -> Comparability | None:
 
 def is_partial(trace: Trace) -> bool:
     """Return whether a part of the pasted text was left out or cut: then what is absent in it proves nothing."""
-    return any(note.startswith(_NOT_WHOLE) for note in trace.notes)
+    return any(note.startswith(_NOT_WHOLE) or _CALLS_LEFT_OUT in note for note in trace.notes)
 
 
 def why_incomplete(raw: Completion) -> str:

@@ -99,9 +99,10 @@ def is_shortened(arguments: object) -> bool:
     """Return whether someone shortened arguments with `...`, or a program retyped them: what they were is unknown."""
     if not isinstance(arguments, str) or decode_json(arguments) is not None:
         return False
-    if _RETYPED.search(arguments) is not None:
+    between = without_strings(arguments)
+    if _RETYPED.search(arguments) is not None or "\u00a0" in between:  # a no-break space is of pages, not of JSON
         return True
-    if _SHORTENED.search(arguments) is None and _SIGN.search(without_strings(arguments)) is None:
+    if _SHORTENED.search(arguments) is None and _SIGN.search(between) is None:
         return False
     return key_with_tag(arguments) is None  # which no shortening puts there
 

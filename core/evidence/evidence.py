@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING
+from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING, NO_END
 from prompt_debugger.core.base.types import (
     Basis,
     ChatResult,
@@ -38,6 +38,8 @@ _MID_CALL = re.compile(
     r"(?:<\|tool_call_(?:argument_begin|end)|<\uff5ctool\u2581(?:sep|call\u2581end|calls\u2581end)|<\|tool_calls_section_end))",
     re.DOTALL,
 )
+_IN_CALL = re.compile(r"<[|\uff5c/]?tool|<function=|\[TOOL_CALLS|to=functions\.")
+_ENDS = (">", "]", "}", ")")
 # A turn that no model writes: the text contains the prompt, too.
 _PROMPT_TURN = re.compile(
     r"[>\]]\n?(?:user|system|developer)\b(?!@)|\[INST\]|<[|\uff5c](?:user|User|system|USER)[|\uff5c_]"
@@ -234,6 +236,8 @@ def _completion(evidence: Evidence, text: str) -> Completion:
     is_alone = evidence.chat is None and evidence.prompt is None and not evidence.prompt_tail
     if (is_alone or evidence.is_assumed_run) and _MID_CALL.match(text) is not None:
         return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=NO_BEGINNING)
+    if evidence.is_assumed_run and _IN_CALL.search(text) and not text.rstrip().endswith(_ENDS):
+        return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=NO_END)
     if evidence.chat is not None:
         return raw
     if CONTROL_TOKEN.search(text):

@@ -31,6 +31,7 @@ _STRING = re.compile(
     |'(?P<c>[^'\\]*+(?:\\.[^'\\]*+)*+)'|"(?P<d>[^"\\]*+(?:\\.[^"\\]*+)*+)")""",
     re.DOTALL | re.VERBOSE,
 )
+_BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _STRING_START = re.compile(r"[rRbBuUfF]{0,2}+['\"]")
 _ANGLE = re.compile(r"<(?P<what>[^<>\n]{1,200})>")
 _MEMBER = re.compile(r"[\w.]+: (?P<value>'[^'\n]{0,100}'|-?\d{1,18})\Z")
@@ -247,6 +248,8 @@ class _Scanner:
     def _string(self) -> JSON:
         parts: list[str] = []
         while found := _STRING.match(self._text, self.at):
+            if found["a"] is None and found["b"] is None and _BLANK_LINE.search(found[0]):
+                break  # what is below a blank line is another text, in which a quotation mark closed it
             parts.append(_text(found if "\n" not in found[0] else self._unwrapped(found)))
             self.at = found.end()
             after = _SPACE.match(self._text, self.at)

@@ -33,6 +33,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
 _AS_VLLM = (None, "", "vllm", "unknown")  # the notices are about vLLM's fields
+_ID = re.compile(r"messages\[\d{1,6}\]\.id")
 _IGNORED = re.compile(r"\b(?:ignores|drops)\b")
 
 
@@ -43,6 +44,8 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     who = "The server" if server is not None and server.kind == "vllm" else "vLLM"
     for notice in trace.request.notices:
+        if _ID.fullmatch(notice.field) is not None and "model" not in trace.request.body:
+            continue  # messages of a record, which keeps each with its id
         if notice.field and notice.field not in SUCCESSORS and _IGNORED.search(notice.message):
             yield Report(
                 title=f"{who} ignores `{notice.field}`.",

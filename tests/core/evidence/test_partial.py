@@ -123,5 +123,34 @@ def test_a_stripped_text_with_an_output_below_it_is_no_content_without_control_t
     assert not any("no control token" in note for note in below.notes)
 
 
+def test_a_call_that_somebody_shortened_was_not_dropped_by_a_parser():
+    raw = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call><|im_end|>'
+    call = {**CALL, "function": {"name": "get_weather", "arguments": '{…Oslo"}'}}
+    pair = {"raw": raw, "message": {"role": "assistant", "content": None, "tool_calls": [call]}}
+
+    trace, codes = shown(json.dumps(pair))
+
+    assert is_partial(trace)
+    assert not codes & {"PD401", "PD402", "PD403"}
+
+
+def test_a_printed_string_ends_before_a_blank_line():
+    cut = "ChoiceDelta(content='Hello', role='assistant', tool_calls=None)\nChoiceDelta(content=' th\n\n"
+
+    trace, codes = shown(cut + 'What\'s this?\n\n<tool_call>\n{"name": "f"}\n</tool_call>')
+
+    assert trace.chat is None or "tool_call" not in str(trace.chat.message.get("content"))
+    assert "PD406" not in codes
+
+
+def test_an_output_that_ends_inside_a_call_is_not_compared_with_the_answer_above_it():
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": None, "tool_calls": [CALL]}}]}
+    output = '<|im_start|>assistant\n<tool_call>\n{"name'
+
+    _, codes = shown(f"{json.dumps(answer)}\n\n```\n{output}\n```")
+
+    assert not codes & {"PD301", "PD401", "PD403"}
+
+
 def test_joining_takes_linear_time():
     assert grows_linearly(lambda size: joined_print("ChatCompletion(id=\n" + ("a" * 70 + "\n") * size), first=40)
