@@ -23,6 +23,7 @@ _MARKED = re.compile(r"[>\]]\s*\[?\{\"")
 # Calls in ordinary text: JSON, Python in brackets or given to a name, Gemma's without its tokens, MiniCPM's tags.
 _PLAIN = re.compile(r"\{\"|\[\w+\(|\btool_code = \w+\(|\bcall:\w+\{|<function name=")
 _THOUGHT = re.compile(r"</?think>|<\|channel>")
+_HALF_CHARS = 90  # of the end of an output, in which half a marker may stand
 _TAG = re.compile(r"</?[^<>\n]{1,80}>|<[^<>\n]{0,80}\Z")
 
 
@@ -245,7 +246,7 @@ def _drops_repeated_calls(reading: Reading) -> bool:
 
 def _keeps_half_a_marker(reading: Reading) -> bool:
     """Half a marker at the end of the text is kept as text, or dropped."""
-    half = _TAG.search(reading.case.raw[-40:])
+    half = next(reversed([*_TAG.finditer(reading.case.raw[-_HALF_CHARS:])]), None)
     if "calls" in reading.faults or half is None or not reading.case.raw.endswith(half.group()):
         return False
     wanted, read = (reading.case.content or "", reading.case.reasoning or ""), reading.parsed

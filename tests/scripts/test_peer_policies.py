@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
+
 import pytest
 
+from benchmarks.peers.__main__ import main
 from benchmarks.peers.cases import PeerCase, read_case
 from benchmarks.peers.policies import policy_of
+from prompt_debugger.core.base.types import JSONObject
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 F = ("f", {"a": 1})
@@ -25,6 +31,14 @@ POLICIES = [
     (PeerCase("", "", CALL, tools=(TOOL,), calls=()), "the request lacks"),
     (PeerCase("", "", "Action: wait()", calls=(("computer", {"action": "wait"}),)), "calls of one tool"),
     (PeerCase("", "", "Let me see. [f(a=1)]", calls=(F,)), "a call in plain text"),
+    (PeerCase("", "", "<think>a</think>Hi. <|im_end|>", content="Hi. <|im_end|>", reasoning="a"), "parser alone"),
+    (PeerCase("", "", CALL, calls=(("f", {"a": "1"}),)), "typed without a schema"),
+    (PeerCase("", "", CALL, tools=(TOOL,), calls=(("g", {}),)), "fitted to the request's tools"),
+    (PeerCase("", "", "<think>a b</think>c", content="c", reasoning="ab"), "other white space"),
+    (PeerCase("", "", "<think>a</think>b", content="b", reasoning=""), "switched off is thrown away"),
+    (PeerCase("", "", "<think>a</think>Hi. <tool_ca", content="Hi.", reasoning="a"), "half a marker"),
+    (PeerCase("", "", "<think>a</think>b\n\nc", content="b\nc"), "closed up"),
+    (PeerCase("x::test_invalid_funcall_id_skipped", "", CALL, calls=()), "cleaned beyond"),
 ]
 MISREAD = [
     PeerCase("", "", f"Hi.\n{CALL}", calls=(("g", {"a": 1}),)),
@@ -35,6 +49,13 @@ MISREAD = [
     PeerCase("", "", f"{CALL}\n{CALL}", calls=(("g", {}),)),
     PeerCase("", "", "<think>a</think>b", content="c", reasoning="a"),
     PeerCase("", "", "Action: wait()", calls=(("computer", {"action": "click"}),)),
+    PeerCase("", "", "<think>a</think>Hi. <|im_end|>", content="Ho. <|im_end|>", reasoning="a"),
+    PeerCase("", "", CALL, calls=(("f", {"a": "2"}),)),
+    PeerCase("", "", CALL, tools=(TOOL,), calls=(("h", {}),)),
+    PeerCase("", "", "<think>a b</think>c", content="c", reasoning="ad"),
+    PeerCase("", "", "<think>a</think>Hi. <tool_ca", content="Ho.", reasoning="a"),
+    PeerCase("", "", "<think>a</think>b\n\nc", content="b\nd"),
+    PeerCase("x::test_another", "", CALL, calls=()),
 ]
 
 
@@ -61,3 +82,26 @@ def test_what_is_right_needs_no_policy_even_where_the_suite_begins_in_reasoning(
     reading = read_case(PeerCase("", "", "All of it is thought.", content="", reasoning="All of it is thought."))
 
     assert reading.faults == ()
+
+
+def test_a_record_of_another_suite_is_read_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heard: list[JSONObject] = [
+        {"raw": CALL, "tools": [], "calls": [["f", '{"a": 1}']], "content": None},
+        {"raw": "Hello.", "tools": [], "calls": [], "content": "Hello."},
+        {"raw": f"{CALL}\n{CALL}", "tools": [], "calls": [["f", '{"a": 1}']], "content": None},
+        {"raw": CALL.replace('"f"', '"h"'), "tools": [], "calls": [["g", '{"a": 1}']], "content": None},
+    ]
+    record, misreads = tmp_path / "heard.jsonl", tmp_path / "misreads.jsonl"
+    lines = [json.dumps({"origin": f"test_{number}", "family": "x", **one}) for number, one in enumerate(heard)]
+    record.write_text("".join(f"{line}\n" for line in [*lines, lines[0]]), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["peers", "--heard", str(record), "--misreads", str(misreads)])
+
+    assert main() == 0
+    said = capsys.readouterr().out
+    assert "2 of     4" in said, "a case that comes again counts once"
+    assert "read as written:  2 of 3, 66.7 %" in said
+    assert [json.loads(line)["origin"] for line in misreads.read_text(encoding="utf-8").splitlines()] == [
+        "test_2", "test_3",
+    ]  # fmt: skip
