@@ -108,7 +108,7 @@ def _advise_lmdeploy(family: str) -> str:
 
 
 _OF_RAPID_MLX = (
-    "Rapid-MLX chooses its parser by the model's name: update it, and give a model that is named otherwise its parser "
+    "Rapid-MLX chooses its parser by the model's name: update it, and name the parser of a model with a different name "
     "(`--tool-call-parser`)."
 )
 _OF_OMLX = (

@@ -49,7 +49,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Input should be 'user' or 'assistant'",
         Stage.REQUEST,
-        "A message has a role that this API does not take: Anthropic's Messages API knows `user` and `assistant` only.",
+        "A message has a role that this API does not accept: Anthropic's Messages API knows `user` and `assistant` "
+        "only.",
         "Send the system prompt in the field `system`, and a tool's result as a part of a `user` message "
         "(`tool_result`); where a client or gateway writes the request, update it.",
         "https://github.com/Alishahryar1/free-claude-code/issues/1041",

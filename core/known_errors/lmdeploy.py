@@ -32,7 +32,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "argument --reasoning-parser: not allowed with argument --tool-call-parser",
         Stage.REQUEST,
-        "The server did not start: this release of LMDeploy takes only one of the two flags.",
+        "The server did not start: this release of LMDeploy accepts only one of the two flags.",
         "Update LMDeploy: newer releases take both. Until then, leave one of the two out.",
         "https://github.com/InternLM/lmdeploy/pull/3550",
         cause=Cause.SETTING,
@@ -40,7 +40,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "argument --tool-call-parser: not allowed with argument --reasoning-parser",
         Stage.REQUEST,
-        "The server did not start: this release of LMDeploy takes only one of the two flags.",
+        "The server did not start: this release of LMDeploy accepts only one of the two flags.",
         "Update LMDeploy: newer releases take both. Until then, leave one of the two out.",
         "https://github.com/InternLM/lmdeploy/pull/3550",
         cause=Cause.SETTING,

@@ -27,7 +27,7 @@ def _start(given: StartWith) -> StartCommand | None:
         flags.append(given.reasoning_proof.flag(words, "Answers with reasoning"))
     template = (
         f" The template in `{given.template_file}` was checked: it must be the model's `chat_template.jinja`, as "
-        "`--chat-template` takes no Jinja file."
+        "`--chat-template` does not accept a Jinja file."
         if given.template_file
         else ""
     )

@@ -436,7 +436,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"n[_ ]?schema|json[_ ]mode|structured[_ ]outputs?|json_object)",
         Stage.REQUEST,
         Cause.REQUEST,
-        "The server does not take this format of the answer",
+        "The server does not support this response format",
         "The server or model does not offer structured output in the form that was asked for.",
         "Send the form that its message names: `json_schema` with a schema, `json_object`, or none at all; then ask "
         "for JSON in the prompt and check the answer. Frameworks let you choose the method for structured output.",

@@ -109,7 +109,9 @@ def _ask_switch(probing: Probing) -> ProbeResult:
             at = first_divergence(on.text, off.text) or 0
             shown = on if len(on.text) >= len(off.text) else off
             value = json.dumps(on_value if shown is on else off_value)
-            detail = f"`{name}` controls it; quoted is {value}. The default is {_default(probing, on, off)}."
+            detail = (
+                f"`{name}` controls it; the quoted prompt has {value}. The default is {_default(probing, on, off)}."
+            )
             return seen(Support.SUPPORTED, detail, shown, at, len(shown.text))
     if plain(probing).error is not None:
         return ProbeResult(Support.UNKNOWN, "The plain request gives no prompt.")

@@ -303,7 +303,7 @@ def test_the_lab_template_by_the_worker(lab_model_dir: Path) -> None:
     assert answers["tool-calls"].detail.startswith("The call's id is printed instead of its name")
     assert answers["past-reasoning"].support is Support.IGNORED
     assert answers["reasoning"].support is Support.SUPPORTED
-    assert answers["thinking-switch"].detail.startswith("`thinking` controls it; quoted is true.")
+    assert answers["thinking-switch"].detail.startswith("`thinking` controls it; the quoted prompt has true.")
     found = probes_to_json(tuple(answers.values()))["tool-calls"]
     assert isinstance(found, dict)
     assert found["support"] == "changed"
