@@ -13,3 +13,4 @@ class Reported(StrEnum):
     LOST = "Reported of calls that a stream loses: "
     EMPTY = "Reported of a call without its arguments: "
     NOTHING = "Reported of an answer with neither a call nor text: "
+    BROKEN = "Reported of arguments that are not valid JSON: "

@@ -108,6 +108,7 @@ _JOINED = re.compile(
     r"(?:are|were|get|got) (?:\w{1,12} )?(?:merged|concatenated|joined|combined)\b"
     r"|\b(?:tool|function)[ _-]calls? (?:\w{1,12} ){0,2}?(?:get|gets|got|have|has|share|shares|use|uses) "
     r"(?:the same |one )?[`'\"]?index\b(?: 0)?"
+    r"|\bconcatenates? (?:multiple|several|two|both|the) json objects?\b"
     r"|\b(?:arguments|args)\b[`'\"]?(?: (?:content|field|string|text))? (?:contains?|holds?|has|have) "
     r"(?:multiple|several|two|both) (?:json|concatenated|objects?|calls?)\b",
     re.IGNORECASE,
@@ -138,6 +139,13 @@ _IN_STREAM = re.compile(
     r"|\b(?:chunks?|deltas?)\b|\bspeculative decoding\b",
     re.IGNORECASE,
 )
+_BROKEN = re.compile(
+    r"\b(?:tool|function)[ _-]?(?:calls? )?(?:json )?(?:arguments|args)\b[^.;]{0,40}\b(?:malformed|truncated"
+    r"|broken json|invalid json|incomplete json)\b"
+    r"|\b(?:malformed|truncated|invalid|incomplete)(?:/\w{1,12})? (?:json )?(?:tool|function)[ _-]?(?:calls? )?"
+    r"(?:json )?(?:arguments|args)\b(?!-)",
+    re.IGNORECASE,
+)
 _NEITHER = r"\bneither\b[^.]{0,40}\btool[ _-]?calls?\b[^.]{0,80}\bnor\b"
 _NONE_CAME = re.compile(
     rf"{_NEITHER}"
@@ -155,6 +163,7 @@ _NO_TEXT = re.compile(
     r"|\b(?:empty|blank) (?:assistant )?(?:message|response|answer|reply)\b",
     re.IGNORECASE,
 )
+_HAPPENED_OR_ARRIVED = re.compile(rf"{_HAPPENED.pattern}|\b(?:arrives?|arrived|reports?|reported)\b", re.IGNORECASE)
 _WORDS = "a report in words"
 _SHOWN = frozenset({Part.MESSAGE, Part.STREAM, Part.RAW, Part.ERROR, Part.PROMPT})
 
@@ -212,4 +221,5 @@ _KINDS = (
     (Reported.LOST, (_CALL, _LOSES, _IN_STREAM), None),
     (Reported.EMPTY, (_EMPTY,), None),
     (Reported.NOTHING, (_NONE_CAME, _NO_TEXT), None),
+    (Reported.BROKEN, (_BROKEN, _HAPPENED_OR_ARRIVED), None),
 )

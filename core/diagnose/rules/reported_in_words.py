@@ -38,6 +38,7 @@ _SHOW = Step(
     "part in between loses it. Paste that answer: the notation of the call in it names the parser."
 )
 _TITLES = {
+    Reported.BROKEN: "According to the report, arguments of a call were not valid JSON; they are not shown.",
     Reported.AS_TEXT: "According to the report, a tool call came as text instead of in `tool_calls`; the answer is not "
     "shown.",
     Reported.JOINED: "According to the report, several calls were joined into one; the stream is not shown.",
@@ -46,6 +47,8 @@ _TITLES = {
     Reported.EMPTY: "According to the report, a call came without its arguments; the answer is not shown.",
 }
 _DETAILS = {
+    Reported.BROKEN: "Either the output was cut, or the model wrote them so, or a parser lost or repeated pieces of a "
+    "stream.",
     Reported.AS_TEXT: "The model wrote a call, and nothing parsed it: the server has no parser for this "
     "model's notation, or none is switched on, or the model did not write its own notation.",
     Reported.JOINED: "In a stream the pieces of a call have its `index`: either the server gives two calls one index, "
@@ -58,6 +61,9 @@ _DETAILS = {
     "gateway that translates one API to another has to pass on one by one.",
 }
 _FIXES = {
+    Reported.BROKEN: "Look at `finish_reason`: with `length`, raise `max_tokens`. Otherwise ask once without "
+    "streaming: if the arguments are whole then, the stream's parser broke them, so run a current release. Paste the "
+    "arguments themselves: what is wrong with them names the cause.",
     Reported.JOINED: "Record the stream (`capture`) and paste it: it shows whether two calls have one index. If each "
     "has its own, update the client. Until then ask without streaming, or for one call at a time "
     "(`parallel_tool_calls` set to `false`).",

@@ -75,6 +75,7 @@ LOOSE: tuple[ErrorClass, ...] = (
         "The API requires a field that is absent, empty or null.",
         "Send {field|what the message names} with a value, or leave out what needs it.",
         is_distinctive=False,
+        unless=r"(?<![\w\]/] )must have required property",  # of a call: an API names `body`
     ),
     ErrorClass(
         "invalid-value",

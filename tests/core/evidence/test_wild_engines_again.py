@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.reported_words import Reported
@@ -131,6 +132,9 @@ def test_other_broken_texts_do_not(text):
         ("A bug of Ollama: neither is there any tool call in it nor a text.", Reported.NOTHING),
         ("llama-server is broken: the five tool calls all get index 0.", Reported.JOINED),
         ("vLLM fails: it came as plain `content` with no tool call.", Reported.AS_TEXT),
+        ("A bug: streamed tool-call arguments arrive malformed/truncated.", Reported.BROKEN),
+        ("It fails: llama-server emits malformed/incomplete JSON tool call arguments.", Reported.BROKEN),
+        ("A tool call fails: the field concatenates multiple JSON objects.", Reported.JOINED),
     ],
 )
 def test_what_a_report_says_of_an_answer(text, kind):
@@ -146,6 +150,8 @@ def test_what_a_report_says_of_an_answer(text, kind):
         "The tool call fails, the stream is closed, and the browser lost the connection.",
         "`tool_calls` is empty, and the text is right. The tool call fails to be made.",
         "A stream should not lose tool calls.",
+        "This fixes malformed tool call arguments, a bug.",
+        "The tool call is rejected with invalid arguments, which fails.",
     ],
 )
 def test_what_is_not_said_stays_unsaid(text):
@@ -154,7 +160,9 @@ def test_what_is_not_said_stays_unsaid(text):
     except Exception as error:  # noqa: BLE001 - refused, so that nothing is said
         notes = (str(error),)
 
-    assert not any(note.startswith((Reported.LOST.value, Reported.NOTHING.value)) for note in notes)
+    assert not any(
+        note.startswith((Reported.LOST.value, Reported.NOTHING.value, Reported.BROKEN.value)) for note in notes
+    )
 
 
 def test_a_parser_that_loses_shown_calls_in_a_stream_is_said_beside_them():
@@ -207,3 +215,19 @@ def test_a_template_without_calls_is_named():
     assert "derives how calls are read" in said(
         'Tool calling throws this error at Ollama: "failed to create tool parser"'
     )
+
+
+def test_what_a_client_says_of_a_call_is_not_said_of_the_request():
+    text = "LM Studio: validation of the tool call fails with: \"must have required property 'command'\"."
+
+    assert "Send `command`" not in (said(text) if "PD" in "".join(found_codes(text)) else "")
+    assert "body must have required property 'messages'" in said(
+        "400: body must have required property 'messages' (vLLM)"
+    )
+
+
+def found_codes(text: str) -> list[str]:
+    try:
+        return codes(text)
+    except RequestError:
+        return []
