@@ -13,72 +13,26 @@ from collections.abc import Callable, Mapping
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.printed_classes import (
+    ANTHROPIC_EVENTS,
+    BLOCK_TYPES,
+    BLOCKS,
+    CALLS,
+    CHOICES,
+    COMPLETIONS,
+    GEMINI,
+    ITEMS,
+    LANGCHAIN,
+    MESSAGES,
+    RESPONSES,
+    RESPONSES_EVENTS,
+    STREAMED,
+)
 from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain
 
 _KEPT_NULLS = ("content", "finish_reason", "logprobs", "usage")
 _WORD_START = re.compile(r"_([a-z])")
 _NESTED = re.compile(r"(?<!\A)(?=[A-Z])")
-
-# Names that fill a line of their own in a printed stream, and what such a line lacks to be an event.
-STREAMED: Mapping[str, str] = {
-    "ChatCompletionChunk": "chunk",
-    "ModelResponseStream": "chunk",
-    "ChoiceDelta": "delta",
-    "DeltaMessage": "delta",
-    "Delta": "delta",
-    "StreamingChoices": "choice",
-    "ChoiceDeltaToolCall": "call",
-    "DeltaToolCall": "call",
-    "ChatCompletionDeltaToolCall": "call",
-}
-ANTHROPIC_EVENTS: Mapping[str, str] = {
-    "RawMessageStartEvent": "message_start",
-    "RawContentBlockStartEvent": "content_block_start",
-    "RawContentBlockDeltaEvent": "content_block_delta",
-    "RawContentBlockStopEvent": "content_block_stop",
-    "RawMessageDeltaEvent": "message_delta",
-    "RawMessageStopEvent": "message_stop",
-    "MessageStartEvent": "message_start",
-    "ContentBlockStartEvent": "content_block_start",
-    "ContentBlockDeltaEvent": "content_block_delta",
-    "MessageDeltaEvent": "message_delta",
-}
-RESPONSES_EVENTS = tuple(
-    f"Response{name}Event"
-    for name in (
-        *("Created", "InProgress", "Completed", "Failed", "Incomplete", "OutputItemAdded", "OutputItemDone"),
-        *("ContentPartAdded", "ContentPartDone", "TextDelta", "TextDone", "ReasoningTextDelta"),
-        *("FunctionCallArgumentsDelta", "FunctionCallArgumentsDone"),
-    )
-)
-# Classes of an answer, or of a part of one, that someone prints; by what `answer_of` makes of them.
-_COMPLETIONS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse", "ChatCompletionResponse", "Completion")
-_CHOICES = ("Choice", "Choices", "ParsedChoice")
-_MESSAGES = (
-    "ChatCompletionMessage",
-    "ParsedChatCompletionMessage",
-    "ChatMessage",
-    "ChatCompletionOutputMessage",
-    "ExtractedToolCallInformation",
-)
-_CALLS = (
-    "ChatCompletionMessageToolCall",
-    "ChatCompletionMessageFunctionToolCall",
-    "ParsedFunctionToolCall",
-    "ChatCompletionOutputToolCall",
-    "ToolCall",
-)
-_RESPONSES = ("Response", "ParsedResponse", "ResponsesAPIResponse")
-_ITEMS = ("ResponseFunctionToolCall", "ResponseOutputMessage", "ResponseReasoningItem")
-_BLOCKS = ("TextBlock", "ToolUseBlock", "ThinkingBlock")
-_BLOCK_TYPES = {"TextBlock": "text", "ToolUseBlock": "tool_use", "ThinkingBlock": "thinking"}
-LANGCHAIN = ("AIMessage", "AIMessageChunk")
-OFFLINE = ("RequestOutput", "CompletionOutput")
-GEMINI = ("GenerateContentResponse",)
-NAMES = (
-    *_COMPLETIONS, *_CHOICES, *_MESSAGES, *_CALLS, *_RESPONSES, *_ITEMS, *_BLOCKS, *LANGCHAIN, *OFFLINE, *GEMINI,
-    *STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS, "Message", "BetaMessage",
-)  # fmt: skip
 
 
 def class_of(value: JSON) -> str:
@@ -208,11 +162,11 @@ def offline_run(value: JSONObject) -> JSONObject:
 
 def _read_list(values: list[JSON]) -> JSON:
     names = {class_of(value) for value in values}
-    if names and names <= set(_BLOCKS):
+    if names and names <= set(BLOCKS):
         return _anthropic({"content": values, **({CUT: True} if any(has_cut_answer(v) for v in values) else {})})
-    if names and names <= set(_ITEMS):
+    if names and names <= set(ITEMS):
         return {"object": "response", "output": [_item(as_object(value)) for value in values if not _is_cut(value)]}
-    if names and names <= set(_CALLS):
+    if names and names <= set(CALLS):
         return _message({"role": "assistant", "content": None, "tool_calls": values})
     return None
 
@@ -298,7 +252,7 @@ def _lone_block(value: JSONObject) -> JSON:
 
 
 def _block(value: JSONObject) -> JSON:
-    kind = _BLOCK_TYPES.get(class_of(value))
+    kind = BLOCK_TYPES.get(class_of(value))
     return {**({"type": kind} if kind else {}), **_without_nulls(value)}
 
 
@@ -312,7 +266,7 @@ def _responses(value: JSONObject) -> JSON:
 
 
 def _item(value: JSONObject) -> JSON:
-    kinds = dict(zip(_ITEMS, ("function_call", "message", "reasoning"), strict=True))
+    kinds = dict(zip(ITEMS, ("function_call", "message", "reasoning"), strict=True))
     kind = kinds.get(class_of(value))
     return {**({"type": kind} if kind else {}), **_without_nulls(value)}
 
@@ -400,14 +354,14 @@ def _read_message_class(value: JSONObject) -> JSON:
 
 
 _BY_CLASS: Mapping[str, Callable[[JSONObject], JSON]] = {
-    **dict.fromkeys(_COMPLETIONS, _completion),
+    **dict.fromkeys(COMPLETIONS, _completion),
     "ModelResponse": lambda value: _responses(value) if "output" in value else _completion(value),
-    **dict.fromkeys(_CHOICES, _one_choice),
-    **dict.fromkeys(_MESSAGES, _message),
-    **dict.fromkeys(_CALLS, _lone_call),
-    **dict.fromkeys(_RESPONSES, _responses),
-    **dict.fromkeys(_ITEMS, _lone_item),
-    **dict.fromkeys(_BLOCKS, _lone_block),
+    **dict.fromkeys(CHOICES, _one_choice),
+    **dict.fromkeys(MESSAGES, _message),
+    **dict.fromkeys(CALLS, _lone_call),
+    **dict.fromkeys(RESPONSES, _responses),
+    **dict.fromkeys(ITEMS, _lone_item),
+    **dict.fromkeys(BLOCKS, _lone_block),
     **dict.fromkeys(LANGCHAIN, _langchain),
     **dict.fromkeys(GEMINI, _gemini),
     "Message": _read_message_class,

@@ -35,7 +35,8 @@ from prompt_debugger.core.evidence.framework_messages import (
 )
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import is_script
-from prompt_debugger.core.evidence.printed_objects import LANGCHAIN, class_of
+from prompt_debugger.core.evidence.printed_classes import LANGCHAIN
+from prompt_debugger.core.evidence.printed_objects import class_of
 from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, printed_objects, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE

@@ -18,13 +18,15 @@ from prompt_debugger.core.evidence.answers import read_answer, read_stream
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.not_errors import is_script
-from prompt_debugger.core.evidence.printed_objects import (
+from prompt_debugger.core.evidence.printed_classes import (
     ANTHROPIC_EVENTS,
     LANGCHAIN,
     NAMES,
     OFFLINE,
     RESPONSES_EVENTS,
     STREAMED,
+)
+from prompt_debugger.core.evidence.printed_objects import (
     answer_of,
     class_of,
     deltas_of_chunks,
