@@ -9,6 +9,7 @@ import html
 import re
 import shlex
 from contextlib import suppress
+from textwrap import dedent
 
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import read_printed
@@ -51,7 +52,7 @@ def unwrapped_paragraphs(text: str) -> str | None:
     parts = _BLANK_LINE.split(text)
     if not 1 < len(parts) <= _MAX_PARAGRAPHS:
         return None
-    changed = [unwrapped(part) or part for part in parts]
+    changed = [unwrapped(dedent(part)) or part for part in parts]  # a break leaves the margin within a word
     return "\n\n".join(changed) if changed != parts else None
 
 

@@ -152,5 +152,16 @@ def test_an_output_that_ends_inside_a_call_is_not_compared_with_the_answer_above
     assert not codes & {"PD301", "PD401", "PD403"}
 
 
+def test_a_wrapped_paragraph_loses_its_margin_too():
+    line = json.dumps({"choices": [{"message": {"role": "assistant", "tool_calls": [CALL]}, "finish_reason": "stop"}]})
+    wrapped = "\n".join(f"    {line[at : at + 50]}" for at in range(0, len(line), 50))
+
+    trace, codes = shown(f"{wrapped}\n\nNothing else came.")
+
+    assert trace.chat is not None
+    assert trace.chat.message["tool_calls"] == [CALL]
+    assert "PD466" not in codes
+
+
 def test_joining_takes_linear_time():
     assert grows_linearly(lambda size: joined_print("ChatCompletion(id=\n" + ("a" * 70 + "\n") * size), first=40)
