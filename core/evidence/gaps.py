@@ -23,7 +23,7 @@ from prompt_debugger.core.diagnose.fields import as_list
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.evidence.taking import CUT_NOTE, head_deltas
 
@@ -159,6 +159,8 @@ def has_gap(text: str) -> bool:
     value = json_of(text)
     if value is not None:
         return _is_elided(value)
+    if (mended := lenient_json_of(text)) is not None and _is_elided(mended[0]):
+        return True
     if _LINE.search(text) is not None or _TAG.search(text) is not None or _has_elided_event(text):
         return True
     if (is_elided := _has_elided_node(text)) is not None:

@@ -48,8 +48,8 @@ def find(trace: Trace) -> Iterator[Report]:
         header = call.id if call.id is not None else (call.name or "")
         problem = id_problem(header)
         span = call.id_span or call.name_span or call.char_span
-        if problem is None or (trace.chat is None and not _follows_marker(trace, span)):
-            continue  # its beginning was perhaps not copied
+        if problem is None or "<" in header or (trace.chat is None and not _follows_marker(trace, span)):
+            continue  # its beginning was perhaps not copied, or it ran into what follows it
         gone = index in dropped and comparison(trace) is not None
         yield Report(
             title=f"The call header `{header}` is not `functions.NAME:N`.",

@@ -76,6 +76,9 @@ def _arguments(text: str) -> tuple[str, str] | None:
         return None  # a key, and the end of the call that it was copied from
     if is_labelled and text[: len(text) - len(bare)].rstrip().endswith("input=") and bare.startswith("{'"):
         return None  # what Python printed, where an object is not a text
+    is_key = is_labelled and text[: len(text) - len(bare)].rstrip(" \t:=").endswith(('"', "'"))
+    if is_key and isinstance(decoded := json_of(bare.rstrip(" ,")), str):
+        bare = decoded  # a member of JSON, whose text the arguments are
     written = _without_quotes(bare)
     return next(((NAME_NOT_COPIED, one) for one in written if _is_broken(one, is_labelled=is_labelled)), None)
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
 
@@ -130,3 +131,12 @@ def test_faults_that_are_listed_one_a_line_name_the_field_and_a_cut_list_its_pla
     assert "`messages`" in named
     assert "`input`: 9 validation errors" in placed
     assert "valid string" not in placed
+
+
+def test_a_member_of_json_with_the_arguments_is_encoded_once():
+    with pytest.raises(RequestError):
+        said('     "arguments": "{\\"city\\": \\"Oslo\\"}"')
+
+    _, words = said('"arguments": "\\"{\\\\\\"city\\\\\\": 1}\\""')
+
+    assert "encoded twice" in words
