@@ -33,6 +33,12 @@ function openEmbedded(packed) {
 // text of one's own.
 globalThis.addEventListener("paste", (event) => {
   const text = event.clipboardData?.getData("text/plain") || "";
+  const file = text ? null : event.clipboardData?.files[0]; // a picture that was copied, a file of a folder
+  if (file && under(event, "#pd-request")) {
+    event.preventDefault();
+    event.stopPropagation();
+    return void take(file);
+  }
   if (!under(event, "#pd-request") || text.length > MAX_BYTES || !openEmbedded(bundleInText(text))) return;
   event.preventDefault();
   event.stopPropagation();

@@ -1,0 +1,32 @@
+"""The bar of what a prompt costs: each piece leads to the tokens that it counts, by click and by key."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.page import DebuggerPage
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("key", ["", "Enter"])
+def test_each_piece_leads_to_its_first_token(bare: DebuggerPage, key: str) -> None:
+    page = bare.page
+    bare.open_stage("render")
+    pieces = page.locator(".pd-cost-bar button")
+    titles = [str(piece.get_attribute("title")) for piece in pieces.all()]
+    wanted = ["", "tools", "tools[0].", "tools[1].", *(f"messages[{at}]." for at in range(5))]
+    for at, field in enumerate(wanted):
+        if key:
+            pieces.nth(at).focus()
+            page.keyboard.press(key)
+        else:
+            pieces.nth(at).click()
+        expect(page.get_by_role("listbox", name="Tokens of the prompt")).to_be_focused()
+        inspected = page.locator("#pd-inspector")
+        expect(inspected).to_contain_text(f"from {field}" if field else "special: opens a turn")
+        expect(page.locator("#pd-prompt-tokens [role=option][aria-selected=true]")).to_be_visible()
+
+    assert len(titles) == len(wanted)
+    assert sum(int(title.split(": ")[1].split(" ")[0]) for title in titles) == 166
