@@ -19,7 +19,7 @@ function colour() {
   if (!name) return;
   watcher.disconnect();
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync("#pd-request .cm-line > ." + CSS.escape(name) + " { color: var(--pd-accent); }");
+  sheet.replaceSync("#pd-request .cm-line > ." + CSS.escape(name) + " { color: var(--pd-accent) !important; }");
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }
 
