@@ -7,6 +7,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.base.types import JSON
 from tests.browser.page import DebuggerPage
 
 pytestmark = pytest.mark.browser
@@ -62,7 +63,9 @@ def test_what_is_no_evidence_is_refused_in_one_sentence(bare: DebuggerPage, text
 
 
 def test_a_stream_of_five_thousand_events_is_one_answer(bare: DebuggerPage) -> None:
-    events = [{"choices": [{"index": 0, "delta": {"content": f"w{at} "}, "finish_reason": None}]} for at in range(5000)]
+    events: list[JSON] = [
+        {"choices": [{"index": 0, "delta": {"content": f"w{at} "}, "finish_reason": None}]} for at in range(5000)
+    ]
     events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     bare.paste("".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n")
     bare.run()
