@@ -46,7 +46,7 @@ from prompt_debugger.core.evidence.several import note_on_second
 from prompt_debugger.core.evidence.shapes import chunk_within
 from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
 from prompt_debugger.core.report import read_bundle
-from prompt_debugger.core.request import body_text, read_request
+from prompt_debugger.core.request import body_text, posted_by_curl, read_request
 
 MAX_CHARS = 8_000_000  # of a HAR, or of a log whose one line is read
 _BODY_OF = "This is a body of "
@@ -107,7 +107,15 @@ def _read_request(text: str, _row: int) -> Evidence:
     if isinstance(value, dict) and is_completions_body(value):
         return completions_request(value)
     end = answer_after_command(text)
-    request = read_request(text if end is None else text[:end])
+    return _request_of_text(text if end is None else text[:end])
+
+
+def _request_of_text(text: str) -> Evidence:
+    """Read a request of chat completions, or what a curl command sends to plain completions."""
+    posted = posted_by_curl(text)
+    if posted is not None and is_completions_body(posted):
+        return completions_request(posted)
+    request = read_request(text)
     return Evidence(Form.REQUEST, _request_words(request), request=request)
 
 
@@ -226,7 +234,8 @@ def _read_exchange(text: str, _row: int) -> Evidence:
     start = answer_after_command(text)
     if start is None:
         raise RequestError("There is no response below the request.", "Paste the command, followed by what it printed.")
-    evidence = Evidence(Form.EXCHANGE, "a request and its response", request=read_request(text[:start]))
+    asked = _request_of_text(text[:start])
+    evidence = replace(asked, form=Form.EXCHANGE, words="a request and its response")
     return with_answer(evidence, read_answer(text[start:].strip()))
 
 

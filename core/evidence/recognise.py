@@ -49,6 +49,7 @@ _LOGGED = re.compile(r"(?:time=\S{1,60} )?level=[A-Za-z]{1,10} ")  # whose field
 _RAISED = re.compile(r"(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{2,60}(?:Error|Exception): [^\n]{0,600}\s*\Z")
 _COMMENTS = re.compile(r"(?:[ \t]*+(?:#(?!#)|//)[^\n]*(?:\n\s*+|\Z))++")
 _REQUEST_FIELDS = frozenset({"messages", "input", "tools", "tool_choice", "functions", "max_tokens", "temperature"})
+_OF_LLAMA_CPP = frozenset({"n_predict", "cache_prompt", "grammar", "json_schema", "n_probs", "id_slot"})  # its own
 _REQUEST_NAMES = ("request", "body", "request_body", "requestBody", "payload", "req", "kwargs", "params", "parameters")
 _ANSWER_NAMES = (
     *("response", "response_body", "responseBody", "raw_response", "answer", "completion", "result", "reply", "resp"),
@@ -206,7 +207,7 @@ def is_request(value: JSON) -> bool:
         return True
     if "messages" in value:
         return True
-    if "model" in value and isinstance(value.get("prompt"), str | list):
+    if isinstance(value.get("prompt"), str | list) and ("model" in value or not _OF_LLAMA_CPP.isdisjoint(value)):
         return not is_answer(value)
     return isinstance(value.get("input"), str | list) and not is_answer(value)
 

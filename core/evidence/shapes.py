@@ -64,6 +64,11 @@ def shape_answer(value: JSON) -> Shaped | None:
         return made._replace(notes=(note, *made.notes), is_whole=False)
     if "messages" in value or "input" in value or "done" in value:
         return None
+    return _read_llama_cpp(value) or _read_part(value)
+
+
+def _read_part(value: JSONObject) -> Shaped | None:
+    """Return a choice, a message or a call alone as an answer; `None` if a value is none of them."""
     message = value.get("message")
     if isinstance(message, dict) and _is_message(message):
         return Shaped({"choices": [value]}, "a choice of a chat response", (), is_whole=False)
@@ -80,6 +85,20 @@ def _read_other_form(value: JSONObject) -> Shaped | None:
         return _read_generation(generation)
     held = _workers_ai(value)
     return None if held is None else _read_workers_ai(held)
+
+
+def _read_llama_cpp(value: JSONObject) -> Shaped | None:
+    """Return an answer of llama.cpp's own `/completion` as one of plain completions; `None` for anything else."""
+    if not isinstance(value.get("content"), str) or not isinstance(value.get("tokens_predicted"), int):
+        return None
+    choice: JSONObject = {"index": 0, "text": value["content"]}
+    ended = value.get("stop_type", "limit" if value.get("stopped_limit") is True else None)
+    if value.get("stop") is True and isinstance(ended, str) and ended != "none":
+        choice["finish_reason"] = "length" if ended == "limit" else "stop"
+    usage: JSONObject = {"completion_tokens": value["tokens_predicted"]}
+    if isinstance(value.get("tokens_evaluated"), int):
+        usage["prompt_tokens"] = value["tokens_evaluated"]
+    return Shaped({"object": "text_completion", "choices": [choice], "usage": usage}, "an answer of llama.cpp")
 
 
 def _first_generation(value: JSONObject) -> JSONObject | None:

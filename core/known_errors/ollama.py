@@ -153,4 +153,16 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         look=Look.OPEN_CALLS,
     ),
+    KnownError(
+        "no user query found in messages",
+        Stage.RENDER,
+        "Ollama's renderer for Qwen 3.5 finds no user message in the request: only results of tools, or nothing, "
+        "follow the system message.",
+        "Keep the user's message in every request of the tool loop; check in the client what it leaves out of the "
+        "history.",
+        "https://github.com/QwenLM/qwen-code/issues/9438",
+        field="messages",
+        cause=Cause.REQUEST,
+        look=Look.NO_USER,
+    ),
 )

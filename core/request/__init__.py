@@ -1,7 +1,17 @@
 """1 · Pasted text → `Request`."""
 
+from prompt_debugger.core.request.curl import posted_by_curl
 from prompt_debugger.core.request.other_bodies import convert_as, convert_body, place_in
 from prompt_debugger.core.request.read import MAX_CHARS, body_text, read_request
 from prompt_debugger.core.request.to_other_apis import to_api
 
-__all__ = ["MAX_CHARS", "body_text", "convert_as", "convert_body", "place_in", "read_request", "to_api"]
+__all__ = [
+    "MAX_CHARS",
+    "body_text",
+    "convert_as",
+    "convert_body",
+    "place_in",
+    "posted_by_curl",
+    "read_request",
+    "to_api",
+]

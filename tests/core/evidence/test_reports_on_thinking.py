@@ -121,3 +121,64 @@ def test_newer_releases_of_mlx_print_the_output_alone() -> None:
 
     assert evidence.raw == "Four.<|im_end|>"
     assert not evidence.prompt
+
+
+PLAIN = '{"prompt": "<|im_start|>user\\nHi<|im_end|>\\n", "grammar": "answer ::= \\"yes\\""}'
+OF_LLAMA_CPP = (
+    '{"index": 0, "content": "A hand has 5 fingers.", "stop": true, "tokens_predicted": 8, "tokens_evaluated": 25, '
+    '"stop_type": "STOP", "truncated": false}'
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"curl http://localhost:8080/completion -d '{PLAIN}'",
+        f"`curl http://localhost:8080/completion -d '{PLAIN}'`",
+        PLAIN,
+    ],
+)
+def test_a_prompt_for_plain_completions_is_read_from_a_command(text: str) -> None:
+    evidence = read_evidence(text)
+
+    assert evidence.prompt == "<|im_start|>user\nHi<|im_end|>\n"
+    assert evidence.request is not None
+    assert "PD140" in codes_of(text)
+
+
+def test_a_command_for_a_chat_stays_a_chat() -> None:
+    evidence = read_evidence(
+        '`curl http://h/v1/chat/completions -d \'{"messages": [{"role": "user", "content": "Hi"}]}\'`'
+    )
+
+    assert evidence.prompt is None
+    assert evidence.request is not None
+    assert evidence.request.body["messages"] == [{"role": "user", "content": "Hi"}]
+
+
+@pytest.mark.parametrize(("word", "reason"), [("eos", "stop"), ("word", "stop"), ("limit", "length"), ("none", None)])
+def test_what_llama_cpp_answers_to_a_plain_prompt_is_a_raw_output(word: str, reason: str | None) -> None:
+    evidence = read_evidence(OF_LLAMA_CPP.replace("STOP", word))
+
+    assert evidence.raw == "A hand has 5 fingers."
+    assert evidence.finish_reason == reason
+
+
+def test_a_prompt_with_its_answer_is_one_run() -> None:
+    asked = f"`curl http://localhost:8080/completion -d '{PLAIN}'`"
+    text = f"It ignores my grammar:\n\n{asked}\n\nResponse:\n\n`{OF_LLAMA_CPP}`\n"
+
+    evidence = read_evidence(text)
+
+    assert evidence.raw == "A hand has 5 fingers."
+    assert evidence.prompt is not None
+
+
+def test_a_request_without_a_users_message_is_refused_by_ollama() -> None:
+    line = 'time=2026-08-27T13:43:17.125-06:00 level=ERROR source=routes.go:2702 msg="chat prompt error" '
+
+    evidence = read_evidence(f'{line}error="no user query found in messages"\n')
+
+    assert evidence.error is not None
+    finding = diagnose_trace(trace_of(evidence))[0]
+    assert "Keep the user's message" in finding.fix
