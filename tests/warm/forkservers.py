@@ -70,6 +70,10 @@ class SharedForkserver:
     def is_running(self) -> bool:
         return not self._is_retired and self._forkserver.is_running
 
+    @property
+    def cpu_s(self) -> float:
+        return self._forkserver.cpu_s
+
     def fork(self, *, is_slow: bool) -> ForkedChild:
         if self._is_retired:
             raise OSError("the forkserver is closed")
