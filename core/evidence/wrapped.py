@@ -21,6 +21,7 @@ _MAX_WIDTH = 1_000
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _MAX_PARAGRAPHS = 50
 _MIN_PRINT = 60
+_NUMBERED = re.compile(r"[ \t]*+\d{1,6}[ \t]*+[|:\u2502\t ]")
 _PRINTED = re.compile(r"\b[A-Z]\w{2,60}\((?=[a-z]\w{0,40}(?:=|\n))")
 _STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\(|curl )")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -114,7 +115,10 @@ def joined_print(text: str) -> str | None:
         is_full = index - start >= 1 and _MIN_PRINT <= len(line) <= _MAX_WIDTH
         if not is_full or index + 1 >= len(lines) or len(lines[index + 1]) >= len(line):
             continue
-        joined = "".join(lines[start : index + 2])
+        run = lines[start : index + 2]
+        if len({line[:1] for line in run}) == 1 or all(map(_NUMBERED.match, run)):
+            continue  # each line has something before it, which goes first
+        joined = "".join(run)
         found = _PRINTED.search(joined)
         read = None if found is None else read_printed(joined, found.start())
         if read is not None and not read.is_cut and read.stop > len(line) * (index - start + 1):

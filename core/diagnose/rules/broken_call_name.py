@@ -34,6 +34,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
+_SHORTENED = re.compile(r"\.{3}|…|<snip>|\(truncated\)")  # by whoever copied it
 _MIN_UNIT = 4  # characters of a name whose repetition is no accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
@@ -51,7 +52,13 @@ def find(trace: Trace) -> Iterator[Report]:
         if not is_known and (unit := _repeated(name)):
             yield _many(call, unit, len(name) // len(unit))
             return
-        if name and not is_known and _NO_NAME.search(name) and not any(True for _ in find_markers(name)):
+        if (
+            name
+            and not is_known
+            and not _SHORTENED.search(name)
+            and _NO_NAME.search(name)
+            and not any(True for _ in find_markers(name))
+        ):
             yield _longer(call, name)
             return
 

@@ -99,6 +99,9 @@ def test_a_printed_object_that_a_terminal_wrapped_is_on_one_line_again(before):
 def test_a_printed_object_on_lines_of_its_own_stays_so():
     assert joined_print(PRINTED) is None
     assert joined_print(PRINTED.replace(", ", ",\n  ")) is None
+    wrapped = [PRINTED[at : at + 72] for at in range(0, len(PRINTED), 72)]
+    assert joined_print("\n".join(f"{97 + number}|{line}" for number, line in enumerate(wrapped[:2]))) is None
+    assert joined_print("\n".join(f"> {line}" for line in wrapped)) is None
     assert joined_print(f"{'x' * 72}\n{'y' * 72}\nz {PRINTED}") is None
 
 
