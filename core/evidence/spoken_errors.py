@@ -37,7 +37,7 @@ _MIN_ERROR = 15  # characters of an error
 _MAX_ERROR = 2_000
 _MAX_TALK = 500  # characters of a line that is not quoted and contains no body
 _QUOTED = re.compile(
-    r"(?<!\w)`(?=\S)([^`\n]{15,2000})`|(?<!\w)\"(?=\S)((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d"
+    r"(?<!\w)`(?=\S)([^`\n]{15,2000})`|(?<![\w\\])\"(?=\S)((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d"
 )
 # What programs write into the middle of a model's text.
 _WITHIN = re.compile(r"Invalid Format: Missing 'Action(?: Input)?:' after '[\w ]{1,20}:'?")
