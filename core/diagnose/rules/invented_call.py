@@ -3,7 +3,8 @@
 What it finds:
     A tool call of the message that has no counterpart in the raw output, neither in the
     body nor in reasoning. If the raw output contains it as text that is quoted or mentioned
-    in a sentence, the finding says so; inside reasoning that closes, it is PD410.
+    in a sentence, or begins a call with its name, the finding says so; inside reasoning that
+    closes, it is PD410.
 
 Why it matters:
     Something the model never asked for is executed: an example in prose, a draft in its
@@ -24,13 +25,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_text, last_closer_in
 from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted, listed
+from prompt_debugger.core.formats import TABLES
 
+_MAX_MARKER = 60  # characters from a marker of calls to the name, with what some families write before it
 _FIX = "Do not execute it. Check which parser the server runs, and whether it takes prose or reasoning for calls."
 
 
@@ -41,7 +44,11 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     last_closer = last_closer_in(trace.parse.raw)
     calls = [found for found in invented_calls(trace) if not is_draft_as_text(found, last_closer)]
-    unexplained = [found for found in calls if found.name_span is None]
+    without_text = [found for found in calls if found.name_span is None]
+    named = [found for found in without_text if _begins_call(trace.parse.raw, found.call.name)]
+    if named:
+        yield _report_named(trace, named, certainty)
+    unexplained = [found for found in without_text if found not in named]
     if unexplained:
         yield Report(
             title=f"The server returned {counted(len(unexplained), 'tool call')} that the model did not write.",
@@ -53,6 +60,27 @@ def find(trace: Trace) -> Iterator[Report]:
     as_text = [found for found in calls if found.name_span is not None]
     if as_text:
         yield _report_text(trace, as_text, certainty)
+
+
+def _begins_call(raw: str, name: str | None) -> bool:
+    """Return whether a name follows a marker of calls, so that the model began a call with it."""
+    at = raw.find(name) if name else -1
+    before = raw[max(0, at - _MAX_MARKER) : at] if at > 0 else ""
+    return any(marker in before for marker in TABLES.call_markers)
+
+
+def _report_named(trace: Trace, calls: list[CallAsText], certainty: Certainty) -> Report:
+    """Report calls whose name the raw output contains, without a call around it that could be read."""
+    raw = "" if trace.parse is None else trace.parse.raw
+    spans = [Span(at := raw.index(name), at + len(name)) for found in calls if (name := found.call.name)]
+    return Report(
+        title=f"The server returned {counted(len(calls), 'tool call')} that the model did not write as a call.",
+        detail=f"The raw output contains {_names(calls)} at character {spans[0].start}, but no whole call with it: the "
+        "server's parser took what is there for one.",
+        evidence=(*_returned(calls), *(in_raw(trace, span) for span in spans)),
+        fix=_FIX,
+        certainty=certainty,
+    )
 
 
 def _report_text(trace: Trace, calls: list[CallAsText], certainty: Certainty) -> Report:

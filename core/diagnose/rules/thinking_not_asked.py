@@ -47,10 +47,9 @@ def find(trace: Trace) -> Iterator[Report]:
     if not given.isdisjoint(_OF_REQUEST) or _has_thought(trace):
         return
     written = f'{{"{switch}": true}}'
-    always = f"; for all requests, start vLLM with `--default-chat-template-kwargs '{written}'`"
-    more = always if server.kind == "vllm" else ""
     step = Step(
-        f'Where thoughts are wanted, send `"chat_template_kwargs": {written}`{more}.',
+        f'Where thoughts are wanted, send `"chat_template_kwargs": {written}`; vLLM sets it for all requests with '
+        f"`--default-chat-template-kwargs '{written}'`.",
         request={f"chat_template_kwargs.{switch}": True},
     )
     asked = "neither the request nor the server's flags set it" if body else "the server's flags do not set it"

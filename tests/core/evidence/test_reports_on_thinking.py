@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.evidence import read_evidence, trace_of
 
@@ -182,3 +184,14 @@ def test_a_request_without_a_users_message_is_refused_by_ollama() -> None:
     assert evidence.error is not None
     finding = diagnose_trace(trace_of(evidence))[0]
     assert "Keep the user's message" in finding.fix
+
+
+def test_a_raw_output_with_its_message_may_name_its_finish_reason() -> None:
+    message: JSONObject = {"role": "assistant", "content": None, "tool_calls": []}
+    pair = {"raw": "<|tool_calls_section_begin|>x", "message": message, "finish_reason": "tool_calls"}
+
+    evidence = read_evidence(json.dumps(pair))
+
+    assert evidence.raw == pair["raw"]
+    assert evidence.chat is not None
+    assert evidence.finish_reason == "tool_calls"
