@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.evidence.blocks import BlockKind
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_fragment import ends_an_answer
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.shown import mentions_output
-from prompt_debugger.core.evidence.split import BlockKind, split
+from prompt_debugger.core.evidence.split import split
 
 _HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
 _PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal

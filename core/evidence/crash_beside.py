@@ -14,8 +14,9 @@ import re
 from dataclasses import replace
 
 from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.evidence.blocks import BlockKind
 from prompt_debugger.core.evidence.evidence import Evidence, Part
-from prompt_debugger.core.evidence.split import BlockKind, split
+from prompt_debugger.core.evidence.split import split
 
 _CRASH = re.compile(
     r"received sigquit from a child|(?:scheduler|engine(?: ?core)?|worker|tokenizer ?manager|detokenizer)(?: process)?"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.broken_json import is_in_a_broken_fence, is_part, string_of_json
 from prompt_debugger.core.evidence.clean import clean
 from prompt_debugger.core.evidence.comments import comment_runs, without_comments
@@ -51,7 +52,7 @@ from prompt_debugger.core.evidence.report_text import (
 )
 from prompt_debugger.core.evidence.reported import reported_answer, with_reported
 from prompt_debugger.core.evidence.shown import find_shown, is_talk
-from prompt_debugger.core.evidence.split import Block, BlockKind, split
+from prompt_debugger.core.evidence.split import split
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback

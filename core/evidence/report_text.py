@@ -14,11 +14,11 @@ import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.evidence.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import has_code, is_manual, is_source
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
-from prompt_debugger.core.evidence.split import Block, BlockKind
 from prompt_debugger.core.evidence.unknown_errors import cut_traceback, other_program
 
 NEEDED = (

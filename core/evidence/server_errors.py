@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import ServerWords, faults_in, words_of_value
+from prompt_debugger.core.evidence.error_sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.http_errors import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.json_of import json_of
@@ -31,7 +32,6 @@ from prompt_debugger.core.evidence.printed_values import (
     as_double,
     as_utf8,
     python_value_at,
-    unquoted,
     value_at,
 )
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
@@ -39,19 +39,9 @@ from prompt_debugger.core.known_errors import classes_of, quoted_output, recogni
 
 MAX_CHARS = 400_000  # of a text in which an error is looked for
 _MAX_STARTS = 40  # bodies that are tried within one text
-_MAX_LINES = 40  # lines of a log that are looked up
 _MAX_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
 _MAX_AROUND = 2_000  # characters that are kept of the text around an error
-_ALONE = 2_000  # characters of a text that may be an error without looking like one
 
-_STATUS = re.compile(
-    r"(?:status(?: code)?|error code|api error|non-2xx|HTTP(?:/[\d.]{1,3})?|code=)\s{0,2}[:=]?\s{0,2}([45]\d\d)\b"
-    r"|\b([45]\d\d) (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Conflict|"
-    r"Request Entity Too Large|Unprocessable|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
-    r"Gateway Time)"
-    r"|\A[^\w\n]{0,9}([45]\d\d) ",
-    re.IGNORECASE,
-)
 _STATUS_BY_CLASS = {
     "BadRequestError": 400,
     "AuthenticationError": 401,
@@ -73,14 +63,7 @@ _MESSAGE_OF_CUT = re.compile(
     r"|\\.)++))"""
 )
 _MIN_WORDS = 15  # characters of an error that no table knows
-_LOG_WORD = re.compile(
-    r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|unparsed|warn(?:ing)?)\b|\[E\]", re.IGNORECASE
-)
 _TRACEBACK = "Traceback (most recent call last)"
-_LOG_LINE = re.compile(
-    r"(?m)^[ \t]{0,8}(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?(?:INFO|DEBUG|WARN|WARNING|ERROR)\b|"
-    r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| |srv |slot |time=\d{4}-)"
-)
 # Exceptions of what renders, sends and reads chat requests, whatever they say.
 _OF_CHAT = re.compile(
     r"(?:jinja2|openai|litellm|anthropic|mistral_common|mistralai|openai_harmony|transformers|vllm|sglang|ollama|groq|"
@@ -96,7 +79,6 @@ _VLLM_HEAD = re.compile(
     r"\[[\w.]{1,80}:\d{1,6}\] ?"
 )
 _DATA_START = re.compile(r"\s*+(?:\{|\[\s*+[\[{\"'\]\d-])")
-_LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
 _BOX = re.compile("[\u2500-\u257f]+")
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
 _VAGUE = re.compile(r"Invalid JSON response\b")
@@ -105,12 +87,7 @@ _OF_REQUEST = re.compile(
     r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
 )
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
-_BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
-_STACK = re.compile(
-    r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}"
-    r"|\n[ \t]{0,8}(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)(?::[ \t]|[ \t]{1,4}(?:\d|\[))"  # the log's next entry
-)
 
 
 class FoundError(NamedTuple):
@@ -174,6 +151,12 @@ def _read_form(text: str, bare: str) -> FoundError | None:
     )
 
 
+def _read_sentence(text: str) -> FoundError | None:
+    """Read a known sentence: a short text that says it, or an entry of a log."""
+    found = error_of_sentence(text)
+    return None if found is None else FoundError(*found)
+
+
 def _surely(refusal: Refusal | None, score: float) -> FoundError | None:
     return None if refusal is None else FoundError(refusal, score)
 
@@ -225,7 +208,7 @@ def _read_faults(text: str) -> FoundError | None:
     if not faults:
         return None
     words = words_of_value({"detail": faults})
-    return FoundError(Refusal(_status_in(stripped[:200]), words.text, words.field), 0.9)
+    return FoundError(Refusal(status_in(stripped[:200]), words.text, words.field), 0.9)
 
 
 def _read_exception(text: str) -> FoundError | None:
@@ -237,10 +220,10 @@ def _read_exception(text: str) -> FoundError | None:
     said = text[last.end() :]
     name = last[1]
     body = _body_in(said)
-    status = _status_in(said[:300]) or _STATUS_BY_CLASS.get(name)
+    status = status_in(said[:300]) or _STATUS_BY_CLASS.get(name)
     if body is not None:
         return FoundError(_with(_introduced(body, said), status, name), 0.95)
-    said = _cut(said)
+    said = cut_words(said)
     code = text[last.start() : last.end()].strip(" \t>|:!*`").rpartition(": ")[2].partition(" ")[0]
     refusal = Refusal(status, said, None, code)
     is_known = recognise_error(said) is not None or recognise_error(code) is not None
@@ -276,12 +259,12 @@ def _with_frame(text: str, raised: re.Match[str]) -> str:
     """Return an exception with the source line above it, as a traceback shows it, without its marks."""
     above = [line.strip() for line in text[max(0, raised.start() - _MAX_OF_FRAME) : raised.start()].split("\n")]
     source = next((line for line in reversed(above) if line.strip("^~ ")), "")
-    return f"{source} {_cut(text[raised.start() :]).partition(chr(10))[0].strip()}"
+    return f"{source} {cut_words(text[raised.start() :]).partition(chr(10))[0].strip()}"
 
 
 def _read_body_within(text: str) -> FoundError | None:
     """Read a body that follows words, as in `API request failed with status 500: {…}`."""
-    if len(text) > _ALONE * 10 or _begins_with_other_json(text):
+    if len(text) > MAX_ALONE * 10 or _begins_with_other_json(text):
         return None
     if is_source(text):
         text = below_source(text)  # what the program printed
@@ -289,7 +272,7 @@ def _read_body_within(text: str) -> FoundError | None:
     body = body or _cut_body_in(text)
     if body is None or ('"messages"' in text and "messages" not in body.message):
         return None  # there is more in it than an error: its blocks are read one by one
-    return FoundError(_with(body, _status_in(text), None), 0.85)
+    return FoundError(_with(body, status_in(text), None), 0.85)
 
 
 def _begins_with_other_json(text: str) -> bool:
@@ -307,62 +290,6 @@ def _body_at_start(text: str) -> Refusal | None:
     """Return the body of an error that Python printed, with words or a traceback below it."""
     first = text.lstrip().partition("\n\n")[0]
     return error_of_value(python_value_at(first, 0)) if first.startswith("{'") else None
-
-
-def _read_sentence(text: str) -> FoundError | None:
-    """Read a known sentence: a short text that says it, or an entry of a log."""
-    stripped = text.strip()
-    if is_source(stripped):
-        return None
-    if len(stripped) <= _ALONE and not _starts_as_data(stripped) and _LOG_LINE.search(stripped) is None:
-        known = recognise_error(stripped)
-        if known is not None and known.error.is_distinctive:
-            said = _paragraph_of(stripped)
-            return FoundError(Refusal(_status_in(said), said, None), 0.8)
-    for entry in _suspicious_entries(text):
-        said = unquoted(entry)
-        known = recognise_error(said)
-        if known is not None and known.error.is_distinctive:
-            return FoundError(Refusal(_status_in(said), _entry_alone(said).strip(), None), 0.6)
-    return None
-
-
-def _entry_alone(said: str) -> str:
-    """Return a log's entry without the paragraphs below it, unless it quotes an output, which may have several."""
-    if quoted_output(said) is not None:
-        return said
-    alone = _BLANK_LINES.split(said.strip())[0]
-    return alone if recognise_error(alone) is not None else said
-
-
-def _paragraph_of(text: str) -> str:
-    """Return the paragraph of a text that says a known sentence, rather not its title; the text, if it is several."""
-    paragraphs = [found for one in _BLANK_LINES.split(text) if (found := _cut(one))]
-    whole = recognise_error(text)
-    for one in sorted(paragraphs, key=lambda said: said.startswith("#")):
-        known = recognise_error(one)
-        if known is not None and known.error.is_distinctive:
-            is_part = known.error.is_general and whole is not None and not whole.error.is_general
-            return text if is_part else one  # the sentence that quotes several paragraphs
-    said = _cut(text)
-    return text if whole is not None and recognise_error(said) is None else said
-
-
-def _starts_as_data(text: str) -> bool:
-    """Return whether a text begins as JSON or markup does; `[400]: …` and `[provider] …` begin as words do."""
-    return text.startswith(("{", "<", "[")) and _LABEL.match(text) is None
-
-
-def _suspicious_entries(text: str) -> Iterator[str]:
-    """Yield the entries of a log that speak of an error: each up to the line that begins the next."""
-    starts = [found.start() for found in _LOG_LINE.finditer(text)]
-    given = 0
-    for start, stop in pairwise([*starts, len(text)]):
-        if _LOG_WORD.search(text, start, stop) is not None:
-            yield text[start:stop]
-            given += 1
-        if given >= _MAX_LINES:
-            return
 
 
 def _body_in(text: str) -> Refusal | None:
@@ -388,7 +315,7 @@ def _cut_body_in(text: str) -> Refusal | None:
         is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
         if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
             said = words_of_value({"message": words}) if faults_in(words) else ServerWords(words.strip(), None)
-            return Refusal(_status_in(text[start.start() :][:300]), said.text, said.field)
+            return Refusal(status_in(text[start.start() :][:300]), said.text, said.field)
     return None
 
 
@@ -400,17 +327,6 @@ def _is_cut_within(text: str, stop: int, words: str) -> bool:
     return following == "" and recognise_error(words) is None
 
 
-def _status_in(text: str) -> int | None:
-    found = _STATUS.search(text)
-    return None if found is None else int(next(group for group in found.groups() if group))
-
-
 def _with(refusal: Refusal, status: int | None, name: str | None) -> Refusal:
     status = refusal.status if refusal.status is not None else status
     return Refusal(status, as_utf8(refusal.message), refusal.field, refusal.code or name, refusal.output)
-
-
-def _cut(said: str) -> str:
-    """Return the words of an exception without the stack that JavaScript prints below, or the prose after it."""
-    end = _STACK.search(said)
-    return said[: end.start() if end is not None else len(said)].strip()

@@ -13,10 +13,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from prompt_debugger.core.evidence.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.report_text import is_report, shown_output
-from prompt_debugger.core.evidence.split import Block, BlockKind
 
 _LEAD = re.compile(
     r"\b(?:outputs?|responses?|returns?|returned|got|get|result|answer|content|prints?|raw)\b[^\n]{0,40}(?::|like|follows)$",

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
+from prompt_debugger.core.evidence.blocks import MAX_BLOCKS, Block, BlockKind
 from prompt_debugger.core.evidence.objects_within import (
     MAX_OF_SCRIPT,
     closed,
@@ -83,33 +83,6 @@ _SHORTENED = re.compile(
 _DECODER = json.JSONDecoder()
 _MAX_READ = 6  # times the text, for JSON that is begun and never ends
 _MIN_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
-MAX_BLOCKS = 2_000
-
-
-class BlockKind(StrEnum):
-    """What a block looks like from outside."""
-
-    FENCED = "fenced block"
-    JSON = "JSON"
-    STREAM = "stream"
-    COMMAND = "command"
-    PYTHON = "interactive Python"
-    PROSE = "prose"
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One part of a text.
-
-    Attributes:
-        text: Without fence and quote marks.
-        kind: What it looks like.
-        lead: The last line of prose above it; "" if there is none.
-    """
-
-    text: str
-    kind: BlockKind
-    lead: str = ""
 
 
 def split(text: str) -> tuple[Block, ...]:

@@ -15,6 +15,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import ChatResult, Server
 from prompt_debugger.core.diagnose.unparsed_calls import STREAM_ALONE
 from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT, COMPLAINED
+from prompt_debugger.core.evidence.blocks import BlockKind
 from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.flags import flags_of, server_of
@@ -23,7 +24,7 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.mentions import mentioned_server, version_in
 from prompt_debugger.core.evidence.not_errors import is_source
 from prompt_debugger.core.evidence.readers import Paste
-from prompt_debugger.core.evidence.split import BlockKind, split
+from prompt_debugger.core.evidence.split import split
 from prompt_debugger.core.evidence.taking import with_last_answer
 
 # An answer's field that a person names, or a place where a client shows texts: what is shown came there.

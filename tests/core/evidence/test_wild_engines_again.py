@@ -11,10 +11,11 @@ from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
+from prompt_debugger.core.evidence.blocks import BlockKind
 from prompt_debugger.core.evidence.command_lines import find_commands
 from prompt_debugger.core.evidence.mentions import mentioned_server
 from prompt_debugger.core.evidence.report_text import shown_output
-from prompt_debugger.core.evidence.split import BlockKind, split
+from prompt_debugger.core.evidence.split import split
 from prompt_debugger.core.known_errors import quoted_output
 
 CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
