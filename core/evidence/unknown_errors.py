@@ -69,6 +69,9 @@ _FAILS = re.compile(
 # What sentences of people do not hold: a status, a path of a body, a body, the name of an exception.
 _MARKED = re.compile(r"\b[45]\d\d\b|\w\[\d{1,6}\]|\{[\"']|[A-Z]\w{2,60}(?:Error|Exception)\b|\b[a-z]+(?:_[a-z]+)+\b")
 _TOLD = re.compile(r"\W{0,4}(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|[Tt]he user) ")
+_NARRATED = re.compile(
+    r"\w[`)]{0,3} (?:\u2192|\u21d2) [`(]{0,3}\w|[.!?] (?:The user|I|We|My|Our) [a-z']"
+)  # by a person
 _CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
 _PERSON = re.compile(r"\b(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
 # What people write of errors, and programs do not.
@@ -188,6 +191,8 @@ def _quoted_alone(statement: Statement, found: Classified) -> Statement:
 
 def may_report(words: str, *, is_quoted: bool) -> bool:
     """Return whether words may be an error's: quoted ones by what they say, a separate line by form alone."""
+    if not is_quoted and _NARRATED.search(words) is not None:
+        return False
     is_told = not is_quoted and _TOLD.match(words) is not None  # what someone says of an error is not its words
     is_shaped = (_SHAPED.match(words) is not None and not is_told) or _EXCEPTION.search(words) is not None
     return is_shaped or (_FAILS if is_quoted else _MARKED).search(words) is not None
@@ -312,7 +317,7 @@ def _until_stack(text: str) -> str:
 def _is_prose(text: str) -> bool:
     """Return whether a text is what a person or a model writes about something, not what a program reports."""
     bare = _QUOTED.sub("", text)
-    if len(text) > _MAX_REPORTED or _REPORTED.search(bare) is not None:
+    if len(text) > _MAX_REPORTED or _REPORTED.search(bare) is not None or _NARRATED.search(text) is not None:
         return True
     sentences = len(re.findall(r"[.!?](?:\s|$)", bare))
     return sentences > _MAX_SENTENCES or _PERSON.search(bare) is not None

@@ -12,6 +12,7 @@ _TOP = (
 )
 _PATH = re.compile(rf"(?<![\w./])(?P<path>(?:{_TOP})(?:\.?\[[\w-]{{1,60}}\]|\.\w{{1,60}}){{1,14}})(?![\w/])")
 _OF_REQUEST = re.compile(rf"(?:{_TOP})(?=[.\[]|\Z)")
+_ARROWS = re.compile(rf"\bbody -> (?P<path>(?:{_TOP})(?: -> [\w-]{{1,60}}){{0,14}})")
 _FIELD = re.compile(
     r"(?:field|parameter|param|argument|property|key)s?:? ?[`'\"](?P<path>[A-Za-z_][\w.\[\]]{0,160})[`'\"]",
     re.IGNORECASE,
@@ -39,9 +40,13 @@ def field_in(words: str) -> str | None:
     'messages[65].content[1].text'
     >>> field_in("Extra inputs are not permitted, field: 'messages[8].reasoning'")
     'messages[8].reasoning'
+    >>> field_in("body -> messages -> 3 -> tool_calls -> 0 -> function: Field required")
+    'messages[3].tool_calls[0].function'
     >>> field_in("reasoning_content is missing in assistant tool call message at index 19")
     'messages[19]'
     """
+    if (arrows := _ARROWS.search(words)) is not None:
+        return as_path(arrows["path"].replace(" -> ", "."))
     for pattern in (_PATH, _FIELD, _PLAIN):
         found = pattern.search(words)
         if found is not None and not found["path"].endswith((".py", ".js", ".ts", ".go")):
