@@ -7,6 +7,8 @@ both cases nothing can be said of loss, and the reason says what is missing.
 
 from __future__ import annotations
 
+import re
+
 from prompt_debugger.core.base.types import (
     Api,
     Basis,
@@ -23,6 +25,14 @@ MAY_BE_CONTENT = "it contains no control token, and it may have been copied from
 KEEPS_TOKENS = "it contains control tokens; whether it is an output or content that kept them is unknown"
 NO_BEGINNING = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
 NO_END = "it ends inside a call, so its end may not have been copied"
+OF_PIECES = "it was put together from pieces in the log, and others may have been left out"
+# What is written of calls alone, whole or in part.
+_OF_CALL = re.compile(
+    r"tool[_\u2581]call|\[/?TOOL_(?:CALLS?|REQUEST)|END_TOOL_REQUEST|<\|python_tag|to=functions\."
+    r"|</?(?:function|invoke|parameter)(?:[ =][^<>\n]{1,100})?>|</?arg_(?:key|value)>|action_(?:start|end)\|>"
+)
+_NOT_ALL_OF_IT = frozenset({NO_BEGINNING, NO_END, OF_PIECES})
+_AS_CODE = re.compile(r"`[^`\n]{1,200}`")
 REQUEST_GAP = "Something was left out of the request; what it was is unknown."
 # How the notes begin that say of a pasted text that it is not whole.
 _NOT_WHOLE = (
@@ -65,8 +75,24 @@ def is_partial(trace: Trace) -> bool:
     return any(note.startswith(_NOT_WHOLE) or _CALLS_LEFT_OUT in note for note in trace.notes)
 
 
+def is_not_whole(raw: Completion) -> bool:
+    """Return whether a raw output begins or ends within something, or was put together from pieces."""
+    return raw.completeness is not Completeness.WHOLE and raw.completeness_reason in _NOT_ALL_OF_IT
+
+
+def has_part_of_call(text: str) -> bool:
+    """Return whether a text has something in it that is written of calls alone: then no one says that it has no call.
+
+    >>> has_part_of_call('"Rome"}}</tool_call>'), has_part_of_call("It ends with `</tool_call>`.")
+    (True, False)
+    """
+    return _OF_CALL.search(_AS_CODE.sub("", text)) is not None
+
+
 def why_incomplete(raw: Completion) -> str:
     """Return what a raw text that is not whole lacks, as a clause; `completeness_reason` has the proof."""
+    if is_not_whole(raw):
+        return f"The raw output is not known as a whole: {raw.completeness_reason}"
     lacks = "lacks" if raw.completeness is Completeness.STRIPPED else "may lack"
     return f"The raw text {lacks} control tokens"
 

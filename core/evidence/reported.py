@@ -25,6 +25,7 @@ _MAX_SAID = 2
 _CALL = re.compile(
     r"\b(?:tool|function)[ _-]?(?:call|use|invocation|request)(?:s|ing)?\b|\btool (?:input|json|xml|markup)\b"
     r"|\u5de5\u5177\u8c03\u7528|\u51fd\u6570\u8c03\u7528"  # Chinese, as below
+    r"|(?<![A-Za-z])(?:tool|function)[ _-]?call(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?:tool|function)[ _-]?call"
     r"|<\|?/?tool_calls?\b|\{ ?\\?[\"'](?:name|tool|function|action)\\?[\"']",
     re.IGNORECASE,
 )
@@ -67,7 +68,7 @@ _COMPLAINT = re.compile(
     r"\binstead\b|\brather than\b|n't\b|\bnot (?:being )?(?:execut|call|pars|invok|run|recogni|detect|work|extract"
     r"|convert)\w*|\b(?:never|not exist|errors?|bug|broken|breaks?|fails?|failed|wrong|unable|problem"
     r"|inconsisten\w{1,4}|no (?:structured )?tool[ _]calls?)\b"
-    r"|(?:\u4e0d|\u6ca1\u6709|\u672a|\u65e0\u6cd5)[^\u3002\n]{0,6}(?:\u6267\u884c|\u8c03\u7528|\u89e3\u6790)|\u5931\u8d25",
+    r"|(?:\u4e0d|\u6ca1\u6709|\u672a|\u65e0\u6cd5)[^\u3002\n]{0,6}(?:\u6267\u884c|\u8c03\u7528|\u89e3\u6790)|\u5931\u8d25|\u4e22\u5931|\u7f3a\u5931",
     re.IGNORECASE,
 )
 # An answer that is not a call at all: `function calling fails, the model answers in plain text`.
@@ -131,12 +132,14 @@ _LOSES = re.compile(
     r"\b(?:drop(?:s|ped|ping)?|los(?:es?|t|ing)|swallow(?:s|ed)?|discard(?:s|ed)?|skip(?:s|ped))\b[^.;]{0,60}?"
     r"\b(?:tool[ _-]?calls?|calls?|arguments|args|parameters|(?:function )?names?)\b(?! to\b)"
     r"|\b(?:tool[ _-]?calls?|arguments|args|parameters|(?:function )?names?)\b[^.;]{0,30}? (?:is|are|get|gets|was|were)"
-    r" (?:\w{1,12} ){0,2}?(?:dropped|lost|gone|missing|swallowed|discarded|never (?:emitted|streamed|sent))\b",
+    r" (?:\w{1,12} ){0,2}?(?:dropped|lost|gone|missing|swallowed|discarded|never (?:emitted|streamed|sent))\b"
+    r"|(?<!\u4e0d\u4f1a)(?<!\u4e0d\u518d)(?<!\u6ca1\u6709)(?<!\u907f\u514d)(?:\u4e22\u5931|\u7f3a\u5931)",
     re.IGNORECASE,
 )
 _IN_STREAM = re.compile(
     r"(?<!non-)(?<!non )(?<!without )\bstream(?:s|ed|ing)?\b(?!-?interval)"
-    r"|\b(?:chunks?|deltas?)\b|\bspeculative decoding\b",
+    r"|\b(?:chunks?|deltas?)\b|\bspeculative decoding\b"
+    r"|\u6d41\u5f0f(?!\u5173\u95ed)|(?<![A-Za-z])stream(?=[\u4e00-\u9fff])",
     re.IGNORECASE,
 )
 _BROKEN = re.compile(

@@ -27,8 +27,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import has_part_of_call
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import CallStatus, FindingEvidence, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import (
+    CallStatus,
+    Certainty,
+    Completeness,
+    FindingEvidence,
+    Severity,
+    Span,
+    Stage,
+    Trace,
+)
 from prompt_debugger.core.diagnose.refusal_words import (
     TITLE_CHARS,
     explanation,
@@ -42,11 +52,13 @@ from prompt_debugger.core.diagnose.refusal_words import (
 from prompt_debugger.core.diagnose.refusals import Understood, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, in_request, quote
-from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, named_parser
+from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, have_parsed, named_parser
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
 # What may quote the output, in words of an error from which nothing was taken.
 _MAY_QUOTE = re.compile(r"[{<`\n]|\b(?:got|text|output|content):|[\"'][^\"']{20}", re.IGNORECASE)
+_NO_JSON = re.compile(r"Expecting value: line 1 column 1 \(char 0\)")
+_LIKELY = 0.5  # a score of a notation, of a part of a call
 _BEFORE = 40  # characters that are shown before the place
 _FIX = "Ask again; if it happens again, compare the raw output with the notation that the server's parser expects."
 
@@ -65,7 +77,9 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     found = spots(trace, understood)
     place = _place(understood)
+    family = _not_json(trace, understood)
     reason = place.why if place is not None else _reason(trace, understood)
+    reason = f"the call was read as JSON, and it is in the notation of `{family}`" if family else reason
     where = "" if place is None else f" Character {place.at:,} of the quoted text: {place.why}."
     yield Report(
         title=f"{_subject(understood)}: {quote(reason, TITLE_CHARS).removesuffix('...')}.",
@@ -75,9 +89,9 @@ def find(trace: Trace) -> Iterator[Report]:
             *(in_request(spot.field, spot.quote) for spot in found),
             FindingEvidence("server", quote=quote(words_of(trace.refusal))),
         ),
-        fix=_fix(trace, understood, place),
+        fix=list(have_parsed(trace, family)) if family else _fix(trace, understood, place),
         stage=understood.stage,
-        certainty=understood.certainty,
+        certainty=Certainty.INFERRED if family else understood.certainty,
         links=links_of(understood),
     )
 
@@ -96,6 +110,20 @@ def _fix(trace: Trace, understood: Understood, place: JsonBreak | None) -> str:
     if "--tool-call-parser" in remedy and (beside := beside_its_parser(trace)):
         return beside
     return remedy or _FIX
+
+
+def _not_json(trace: Trace, understood: Understood) -> str:
+    """Return the notation of a call beside an error that says that no JSON begins there; "" where nothing shows it."""
+    if understood.quoted is not None or trace.raw is None or trace.parse is None or "{" in trace.raw.text:
+        return ""
+    if _NO_JSON.search(words_of(understood.refusal)) is None or not has_part_of_call(trace.raw.text):
+        return ""
+    score, family = max(((one.score, name) for name, one in trace.parse.format_scores.items()), default=(0.0, ""))
+    return family if score >= _LIKELY else ""
+
+
+def _is_whole(trace: Trace) -> bool:
+    return trace.raw is not None and trace.raw.completeness is Completeness.WHOLE
 
 
 def _subject(understood: Understood) -> str:
@@ -124,7 +152,7 @@ def _place(understood: Understood) -> JsonBreak | None:
 
 def _reason(trace: Trace, understood: Understood) -> str:
     """Return why: what is wrong with the call in the raw output, what the parser said, or its words whole."""
-    calls = () if trace.parse is None else trace.parse.parsed.calls
+    calls = trace.parse.parsed.calls if trace.parse is not None and _is_whole(trace) else ()
     broken = next((call for call in calls if call.status is not CallStatus.COMPLETE and call.problem), None)
     if broken is not None:
         name = "the call" if broken.name is None else f"the call `{broken.name}`"
@@ -161,7 +189,7 @@ def _quote_place(trace: Trace, understood: Understood, place: JsonBreak | None) 
     quoted = understood.quoted
     if place is None or quoted is None:
         return
-    if trace.raw is not None and trace.raw.text == quoted.text:
+    if trace.raw is not None and _is_whole(trace) and trace.raw.text == quoted.text:
         yield in_raw(trace, Span(min(place.at, len(quoted.text)), min(place.at + 1, len(quoted.text))))
     else:
         yield FindingEvidence("server", quote=quoted.text[max(0, place.at - _BEFORE) : place.at + 1])
@@ -174,6 +202,7 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     stands_in_part=True,
+    reads_stripped=True,
     needs=TracePart.REFUSAL,
     threads=(
         "ollama/ollama#12064",

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from prompt_debugger.core.base.comparable import NO_BEGINNING, OF_PIECES
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
@@ -35,7 +36,8 @@ _CALL = re.compile(r"([\w.:-]{1,100})\((?=[{\[\"\)])")
 _DECODER = json.JSONDecoder()
 _MAX_WARNINGS = 20
 _SCORE_OF_LINES = 0.65  # of a log without an entry: above an error in one of its lines, which is read with it
-_OF_PIECES = "it was put together from pieces in the log, and others may have been left out"
+_IN_CALL = re.compile(r"_parser\.py:\d{1,5}\] Parsed tool call\b")  # before the first piece: within a call
+_PIECE = re.compile(r"_parser\.py:\d{1,5}\] delta_text:|\bDELTA TEXT: ")
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT, What.START)
 _ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
@@ -65,6 +67,8 @@ def _read(paste: Paste) -> Evidence:
             evidence = replace(evidence, words=words, row=paste.row, rows=len(groups))
     elif engine and all(entry.what is not What.WARNING for entry in entries):
         evidence = replace(evidence, notes=shown_in_log(paste.text, engine))
+    if evidence.raw_reason == OF_PIECES and _begins_in_call(paste.text):
+        evidence = replace(evidence, raw_reason=NO_BEGINNING)
     return _with_server(_with_error(evidence, paste), entries, engine)
 
 
@@ -80,6 +84,12 @@ def _with_error(evidence: Evidence, paste: Paste) -> Evidence:
     if evidence.raw is not None:
         return replace(evidence, words=words, error=said.error)
     return replace(evidence, words=words, error=said.error, raw=said.raw, raw_reason=said.raw_reason, notes=notes)
+
+
+def _begins_in_call(text: str) -> bool:
+    """Return whether a parser was reading a call before the first piece that a log shows."""
+    first = _PIECE.search(text)
+    return first is not None and _IN_CALL.search(text, 0, first.start()) is not None
 
 
 def _title(engine: str) -> str:
@@ -115,7 +125,7 @@ def _read_group(evidence: Evidence, group: list[Entry]) -> Evidence:
     raw, reason, ids = _text(values, What.RAW), _text(values, What.REASON), values.get(What.IDS)
     pieces = [entry.value for entry in group if entry.what is What.PIECE and isinstance(entry.value, str)]
     if raw is None and pieces:
-        raw, evidence = "".join(pieces), replace(evidence, raw_reason=_OF_PIECES if evidence.raw_reason == "" else "")
+        raw, evidence = "".join(pieces), replace(evidence, raw_reason=OF_PIECES if evidence.raw_reason == "" else "")
     content = _text(values, What.CONTENT)
     if content is not None:
         evidence = _with_content(evidence, content, reason)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 from prompt_debugger.core.base.account import outcomes_of_calls
+from prompt_debugger.core.base.comparable import has_part_of_call, is_not_whole
 from prompt_debugger.core.base.text import printable, visible_whitespace
 from prompt_debugger.core.base.types import (
     Api,
@@ -105,7 +106,9 @@ def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:
         finish = _line(str(trace.raw.finish_reason))
         yield f"complete  {count}{len(trace.raw.text)} characters, finish_reason {finish}"
     if trace.parse is not None:
-        yield "parse     " + "; ".join(_calls(trace.parse, trace.findings))
+        yield "parse     " + "; ".join(
+            _calls(trace.parse, trace.findings, is_whole=trace.raw is None or not is_not_whole(trace.raw))
+        )
         yield ""
         yield from _ledger(trace.parse)
         yield from _readers(trace.parse)
@@ -141,9 +144,10 @@ def _kwarg_line(kwarg: TemplateKwarg) -> str:
     return f"template variable {_line(kwarg.name)} = {value} from {_line(source)}{use}"
 
 
-def _calls(parse: Parse, findings: Sequence[Finding]) -> list[str]:
+def _calls(parse: Parse, findings: Sequence[Finding], *, is_whole: bool = True) -> list[str]:
     if not parse.parsed.calls:
         is_begun = any(finding.code == _AS_TEXT for finding in findings)
+        is_begun = is_begun or not is_whole or has_part_of_call(parse.raw)
         return [f"no tool call {'that could be read' if is_begun else 'in the raw output'}"]
     lines = []
     outcomes = outcomes_of_calls(parse)
