@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.json_strings import unstringed, unstringed_alone, unstringed_lines
 from prompt_debugger.core.evidence.log_columns import joined_entries
 from prompt_debugger.core.evidence.log_lines import has_entries
 from prompt_debugger.core.evidence.markdown_table import without_tables
@@ -46,11 +47,9 @@ _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent 
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote after a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
-_MIN_INNER = 20  # characters of a text inside a JSON string
 _LABEL = re.compile(r"[^\s{}\[\]<>\"'][^{}<>\"'\n]{1,80}?(?:: |\| |> |\] |\) |- )(?=[\[{<\"]|data:|[A-Z]\w{1,40}\()")
 _MAX_EVENTS = 20_000
 _MIN_LABELLED = 3  # lines
-_STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
 _BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
 _KEY = re.compile("[\"']: ")
@@ -255,22 +254,6 @@ def _without(text: str, prefix: re.Pattern[str], least: int) -> str | None:
     return "\n".join(line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
 
 
-def _unstringed(text: str) -> str | None:
-    inner = json_of(text) if text.lstrip().startswith('"') else None
-    return inner if isinstance(inner, str) and len(inner) >= _MIN_INNER else None
-
-
-def _unstringed_lines(text: str) -> str | None:
-    """Decode each line that is a string of JSON with quotes in it, among others that are not."""
-    changed = _STRING_LINE.sub(_decoded, text)
-    return changed if changed != text else None
-
-
-def _decoded(found: re.Match[str]) -> str:
-    value = json_of(found[0])
-    return value if isinstance(value, str) else found[0]
-
-
 def _unescaped_once(text: str) -> str | None:
     """Undo the escapes of a text that was copied out of a JSON string: all of its quotes are escaped."""
     if not has_any(text, ('\\"', "\\u201")) or _BARE_QUOTE.search(text) is not None:
@@ -368,8 +351,9 @@ _STEPS: tuple[Step, ...] = (
     ("The table around the text was removed.", without_tables),
     ("HTML escapes were decoded.", _unescaped),
     ("Typographic quotes were replaced by plain ones.", _straightened),
-    ("The JSON string around the text was unwrapped.", _unstringed),
-    ("The JSON string around the text was unwrapped.", _unstringed_lines),
+    ("The JSON string around the text was unwrapped.", unstringed),
+    ("The text above a JSON string was left out, and the string was unwrapped.", unstringed_alone),
+    ("The JSON string around the text was unwrapped.", unstringed_lines),
     ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
     ("Typographic quotes were replaced by plain ones.", _straightened),
     ("The table around the text was removed.", without_tables),
@@ -391,7 +375,8 @@ _OF_A_PART: tuple[Step, ...] = tuple(
         _unprefixed,
         _unescaped,
         _straightened,
-        _unstringed,
+        unstringed,
+        unstringed_alone,
         _unescaped_once,
     )
 )

@@ -37,6 +37,18 @@ _YAML_IMAGE = re.compile(r"(?m)^[ \t]*(?:- )?image[ \t]*:[ \t]*[\"']?(\S{1,200}?
 _YAML_ITEM = re.compile(r"^([ \t]*)-[ \t]+(.*)$")
 _DOCKERFILE = re.compile(r"(?m)^[ \t]*(?:CMD|ENTRYPOINT)[ \t]+(\[[^\n]{1,5000}\])[ \t]*$")
 
+_NOT = r"(?<!not )(?<!n't )(?<!never )(?<!n\u2019t )"
+_WORKS = (
+    rf"{_NOT}\bworks?(?: (?:just )?(?:fine|correctly|well|perfectly|as expected|ok))?"
+    r" (?:with|in|on|using|via|under) NAME\b",
+    rf"\bNAME\b(?: [\d.]{{1,9}})? {_NOT}works\b(?! as text)",
+    rf"\b(?:with|using|on|in|via|under|use) NAME\b[^.\n]{{0,30}}?[, ] ?(?:it|everything|this|the same|all) "
+    rf"{_NOT}works\b",
+    # Chinese: with NAME (deployed), … can, is able to, normal
+    r"(?:\u4f7f\u7528|\u6362\u6210?|\u7528) ?NAME ?(?:\u90e8\u7f72)?[^\u3002\n]{0,6}?[\uff0c, ]"
+    r"[^\u3002\n\u4e0d]{0,12}?(?:\u80fd|\u53ef\u4ee5|\u6b63\u5e38)",
+)
+
 
 class Command(NamedTuple):
     """A command that starts a server.
@@ -58,10 +70,22 @@ def find_commands(text: str) -> tuple[Command, ...]:
     return tuple(found[:MAX_COMMANDS])
 
 
-def with_parser(commands: Sequence[Command]) -> Command:
-    """Return the first command that names a parser, which says most of how answers are read; else the first."""
+def with_parser(commands: Sequence[Command], text: str = "") -> Command:
+    """Return the first command that names a parser, which says most of how answers are read; else the first.
+
+    A server of which `text` says that it works is not the one that is asked about, where another is started, too.
+    """
+    failing = [one for one in commands if not _is_said_to_work(one.kind, text)]
+    commands = failing or commands
     return next(
         (one for one in commands if any(word.startswith("--") and "parser" in word for word in one.words)), commands[0]
+    )
+
+
+def _is_said_to_work(kind: str, text: str) -> bool:
+    name = re.escape(kind).replace("mlx-lm", "mlx[-_]lm")
+    return any(
+        re.search(pattern.replace("NAME", name), text[:MAX_CHARS], re.IGNORECASE) is not None for pattern in _WORKS
     )
 
 

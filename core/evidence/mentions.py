@@ -88,6 +88,19 @@ _MODEL = re.compile(r"(?<![\w./@=:-])(?:[A-Za-z][\w.-]{1,40}/)?[A-Za-z][A-Za-z.-
 _NO_MODEL = re.compile(r"parser|template|\.(?:py|jinja|json|txt|md|so|cpp|go|rs)\b|\(|_tool", re.IGNORECASE)
 _KNOWN = frozenset(name for names in TABLES.tool_parsers.values() for name in names)
 _UNKNOWN = Server("")
+_OWNERS = {
+    "sgl-project/sglang": "sglang",
+    "vllm-project/vllm": "vllm",
+    "internlm/lmdeploy": "lmdeploy",
+    "ollama/ollama": "ollama",
+    "ggml-org/llama.cpp": "llama.cpp",
+    "abetlen/llama-cpp-python": "llama-cpp-python",
+    "lmstudio-ai/lmstudio-bug-tracker": "lm-studio",
+}
+_BOX_LINK = re.compile(
+    rf"(?mi)^[ \t]{{0,4}}[-*] \[[ x]\] [^\n]{{0,300}}?github\.com/({'|'.join(re.escape(one) for one in _OWNERS)})"
+    r"/(?:issues|discussions|blob|tree)\b"
+)
 _MAX_CHARS = 60_000  # in which names are looked for
 _MAX_NAMES = 300
 
@@ -101,7 +114,7 @@ def mentioned_server(text: str, *, has_words: bool = True, answer: str = "") -> 
         answer: Which of several answers in the text was read: its own signs come first.
     """
     text = text[:_MAX_CHARS]
-    kind = _signed(answer[:_MAX_CHARS]) or _kind_in(text, has_words=has_words)
+    kind = _tracker_of(text) or _signed(answer[:_MAX_CHARS]) or _kind_in(text, has_words=has_words)
     if not has_words:
         return None if kind is None else Server("", kind=kind)
     parser = _parser_in(text) if kind is not None else None
@@ -125,6 +138,17 @@ def version_in(text: str, kind: str) -> str | None:
     pattern = _VERSIONED.get(kind)
     found = set() if pattern is None else {one[1] for one in pattern.finditer(text[:_MAX_CHARS])}
     return found.pop() if len(found) == 1 else None
+
+
+def _tracker_of(text: str) -> str | None:
+    """Return the software in whose tracker a report was written: its form has boxes that name the tracker.
+
+    >>> _tracker_of("- [x] A question belongs to https://github.com/sgl-project/sglang/discussions.")
+    'sglang'
+    >>> _tracker_of("Same as https://github.com/sgl-project/sglang/issues/1")
+    """
+    owners = {found[1].lower() for found in _BOX_LINK.finditer(text)}
+    return _OWNERS[owners.pop()] if len(owners) == 1 else None
 
 
 def _signed(text: str) -> str | None:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import ServerWords, faults_in, words_of_value
+from prompt_debugger.core.evidence.denied import without_denied
 from prompt_debugger.core.evidence.error_sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.http_errors import error_of_head, error_of_page, error_of_status_line
@@ -104,7 +105,7 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    text = without_manual(_BOX.sub(" ", text[:MAX_CHARS]))
+    text = without_denied(without_manual(_BOX.sub(" ", text[:MAX_CHARS])))
     if text.lstrip().startswith(("data:", "event:")):
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)

@@ -17,6 +17,7 @@ from http import HTTPStatus
 from itertools import islice
 
 from prompt_debugger.core.base.json_values import strings_in
+from prompt_debugger.core.evidence.denied import without_denied
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import (
     is_command,
@@ -52,7 +53,7 @@ def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
     if len(text) > _MAX_CHARS or is_source(text) or is_manual(text):
         return None
-    text = without_documents(without_manual(text))
+    text = without_denied(without_documents(without_manual(text)))
     status: FoundError | None = None
     for said in islice(dict.fromkeys(_said(text)), _MAX_TRIED):
         if is_of_program(said):

@@ -74,6 +74,16 @@ _STREAM_ALONE = re.compile(
 _NO_STREAM_ALONE = re.compile(
     r"\b(?:neither|nor|both|same|should|would|could|not|[a-z]+n't|expect\w{0,3}|too)\b|\?\s*\Z", re.IGNORECASE
 )
+# What a person says of a list of calls that is there and empty.
+_EMPTY_LIST = re.compile(
+    r"\bempty [`'\"]?tool_calls\b|\btool_calls[`'\"]?:? ?\[ ?\]"
+    r"|\btool_calls\b[`'\"]? (?:array|list|field)?[^.\n]{0,20}\bempty\b",
+    re.IGNORECASE,
+)
+_LIST_IS_EMPTY = (
+    "`tool_calls` is an empty list, which means that there is no call: the text is the answer. OpenAI leaves the field "
+    "out, so a client has to test whether the list has members, not whether it is there."
+)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _MAX_SENTENCE = 500  # characters; what is longer is data
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
@@ -136,8 +146,16 @@ def _with_complaint(evidence: Evidence, text: str) -> Evidence:
     sentences = tuple(one for one in sentences_of(prose_of(text)) if len(one) <= _MAX_SENTENCE)
     if any(_STREAM_ALONE.search(one) and not _NO_STREAM_ALONE.search(one) for one in sentences):
         evidence = replace(evidence, notes=(*evidence.notes, STREAM_ALONE))
+    if _has_empty_list(evidence) and any(_EMPTY_LIST.search(one) for one in sentences):
+        return replace(evidence, notes=(*evidence.notes, _LIST_IS_EMPTY))
     is_said = any(_COMPLAINT.search(one) and not _NO_COMPLAINT.search(one) for one in sentences)
     return replace(evidence, notes=(*evidence.notes, COMPLAINED)) if is_said else evidence
+
+
+def _has_empty_list(evidence: Evidence) -> bool:
+    """Return whether an answer has a text, and a list of calls without any."""
+    message = {} if evidence.chat is None else evidence.chat.message
+    return bool(message.get("content")) and message.get("tool_calls") == []
 
 
 def _may_lack_calls(evidence: Evidence) -> bool:
@@ -172,7 +190,7 @@ def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
     if not commands and is_source(text):
         return evidence
     if commands:
-        command = with_parser(commands)
+        command = with_parser(commands, text)
         version = command.version or version_in(text, command.kind)
         server, notes = server_of(command.kind, flags_of(command.kind, command.words), version)
     else:

@@ -34,7 +34,7 @@ def _read(paste: Paste) -> Evidence:
     commands = find_commands(paste.text)
     if not commands:
         raise RequestError("The text has no command that starts a server.", "Paste `vllm serve …` with its flags.")
-    command = with_parser(commands)
+    command = with_parser(commands, paste.text)
     flags = flags_of(command.kind, command.words)
     started = server_of(command.kind, flags, command.version)
     more = (f"Of {len(commands)} commands, one was read.",) if len(commands) > 1 else ()

@@ -58,7 +58,7 @@ def test_an_error_of_json_beside_a_call_of_another_notation_names_it():
     words = said(report.format(call, EMPTY))
 
     assert "is in the notation of `glm45`" in words
-    assert "older releases read JSON alone" in words
+    assert "older releases read only JSON" in words
     assert "is in the notation" not in said(report.format(call, "Extra data: line 1 column 5 (char 4)"))
     assert "is in the notation" not in said(report.format('<tool_call>{"name": "f", "arguments": {}}', EMPTY))
 
