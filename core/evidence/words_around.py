@@ -14,7 +14,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import ChatResult, Server
 from prompt_debugger.core.diagnose.unparsed_calls import STREAM_ALONE
-from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT, COMPLAINED
+from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT, COMPLAINED, SAID_OFF
 from prompt_debugger.core.evidence.blocks import BlockKind
 from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
 from prompt_debugger.core.evidence.evidence import Evidence, Part
@@ -74,6 +74,19 @@ _STREAM_ALONE = re.compile(
 _NO_STREAM_ALONE = re.compile(
     r"\b(?:neither|nor|both|same|should|would|could|not|[a-z]+n't|expect\w{0,3}|too)\b|\?\s*\Z", re.IGNORECASE
 )
+# What a person says of the switch that turns thinking off.
+_SWITCH = r"[`'\"]?\benable_thinking\b[`'\"]?(?: (?:is|was))?(?: set)?[ \t]?(?:to|=|:|as)?[ \t]?[`'\"]?"
+_SET_OFF = re.compile(
+    rf"\b(?:I|we|set|setting|pass|passed|passing|send|sent|with|using|use|used)\b[^.\n]{{0,60}}?{_SWITCH}false\b"
+    r"|\benable_thinking\b[`'\"]? (?:is|was) (?:set to )?[`'\"]?false\b",
+    re.IGNORECASE,
+)
+_SET_ON = re.compile(rf"{_SWITCH}true\b", re.IGNORECASE)
+_NOT_SET = re.compile(
+    r"\b(?:should|could|would|must|can|cannot|if|when|unless|try|recommend\w{0,3}|without|not|instead|works?|fix\w{0,2}"
+    r"|docs?|documentation)\b|n['\u2019]t\b|\?\s*\Z",
+    re.IGNORECASE,
+)
 # What a person says of a list of calls that is there and empty.
 _EMPTY_LIST = re.compile(
     r"\bempty [`'\"]?tool_calls\b|\btool_calls[`'\"]?:? ?\[ ?\]"
@@ -101,7 +114,7 @@ def with_words(evidence: Evidence, text: str) -> Evidence:
     is_mixed = Paste(text).value is None
     if is_mixed:
         evidence = _with_reason(with_last_answer(evidence), text)
-        evidence = _with_complaint(_with_expectation(evidence, text), text)
+        evidence = _with_switch(_with_complaint(_with_expectation(evidence, text), text), text)
     return _with_server(evidence, text, is_mixed=is_mixed)
 
 
@@ -150,6 +163,16 @@ def _with_complaint(evidence: Evidence, text: str) -> Evidence:
         return replace(evidence, notes=(*evidence.notes, _LIST_IS_EMPTY))
     is_said = any(_COMPLAINT.search(one) and not _NO_COMPLAINT.search(one) for one in sentences)
     return replace(evidence, notes=(*evidence.notes, COMPLAINED)) if is_said else evidence
+
+
+def _with_switch(evidence: Evidence, text: str) -> Evidence:
+    """Note that someone says of the request of an answer that it turns thinking off, where no request shows it."""
+    if evidence.chat is None or evidence.request is not None or evidence.form is Form.RUN:
+        return evidence
+    sentences = [one for one in sentences_of(prose_of(text)) if len(one) <= _MAX_SENTENCE]
+    is_off = any(_SET_OFF.search(one) and not _NOT_SET.search(one) for one in sentences)
+    is_clear = is_off and not any(_SET_ON.search(one) for one in sentences)
+    return replace(evidence, notes=(*evidence.notes, SAID_OFF)) if is_clear else evidence
 
 
 def _has_empty_list(evidence: Evidence) -> bool:

@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.fields import as_text, content_of, decode_jso
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch, thinks_by_effort
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
-from prompt_debugger.core.diagnose.written_calls import written_calls
+from prompt_debugger.core.diagnose.written_calls import SAID_OFF, written_calls
 
 _OLLAMA = (
     Step("Send `think: false`, so that Ollama does not treat the answer as reasoning.", {"think": False}),
@@ -73,6 +73,7 @@ def find(trace: Trace) -> Iterator[Report]:
     ):
         return
     off = switched_off(trace)
+    is_said_off = SAID_OFF in trace.notes and not off
     is_json = isinstance(decode_json(reasoning.text), dict | list)
     shape = " It is JSON, as an answer would be." if is_json else ""
     parser = None if trace.server is None else trace.server.reasoning_parser
@@ -85,6 +86,7 @@ def find(trace: Trace) -> Iterator[Report]:
         else f"The whole answer is in `{reasoning.field}`, and content is empty.",
         detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters, {ended}."
         + (f" The request sets `{off.rpartition('.')[2]}` to false: the model did not think." if off else "")
+        + (" According to the words around it, the request sets `enable_thinking` to false." if is_said_off else "")
         + f"{shape}{ran} {_describe_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
         fix=_OLLAMA
@@ -93,7 +95,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if _is_of_vendor(chat)
         else (
             *(() if chat.finish_reason else (_MORE,)),
-            *(() if off else (think_less(switch, ", so that template and reasoning parser agree"),)),
+            *(() if off or is_said_off else (think_less(switch, ", so that template and reasoning parser agree"),)),
             *(() if thinks_by_effort(trace) else (_PARSER,)),
             Step(f"Read the answer from `{reasoning.field}`."),
         ),

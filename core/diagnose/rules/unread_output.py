@@ -39,6 +39,7 @@ from prompt_debugger.core.base.types import (
     Stage,
     Trace,
 )
+from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.refusal_words import (
     TITLE_CHARS,
     explanation,
@@ -58,6 +59,7 @@ from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 # What may quote the output, in words of an error from which nothing was taken.
 _MAY_QUOTE = re.compile(r"[{<`\n]|\b(?:got|text|output|content):|[\"'][^\"']{20}", re.IGNORECASE)
 _NO_JSON = re.compile(r"Expecting value: line 1 column 1 \(char 0\)")
+_UNDETERMINED = "cannot determine if tools should be extracted"
 _LIKELY = 0.5  # a score of a notation, of a part of a call
 _BEFORE = 40  # characters that are shown before the place
 _FIX = "Ask again; if it happens again, compare the raw output with the notation that the server's parser expects."
@@ -106,10 +108,26 @@ def _fix(trace: Trace, understood: Understood, place: JsonBreak | None) -> str:
     quoted = understood.quoted
     if place is not None and quoted is not None and not quoted.is_arguments and place.at >= len(quoted.text.rstrip()):
         return _FIX_OF_CUT
+    if (lacking := _lacking_tools(trace, understood)) is not None:
+        return lacking
     remedy = remedy_of(understood)
     if "--tool-call-parser" in remedy and (beside := beside_its_parser(trace)):
         return beside
     return remedy or _FIX
+
+
+def _lacking_tools(trace: Trace, understood: Understood) -> str | None:
+    """Return what helps where vLLM cannot tell whether to look for calls although its parser runs; else `None`.
+
+    Source: vLLM 0.10 and 0.11, `serving_chat.py`: with a parser, only a `tool_choice` without `tools` leads there.
+    """
+    parser = None if trace.server is None else trace.server.tool_parser
+    if not parser or body_of(trace).get("tools") or _UNDETERMINED not in words_of(understood.refusal):
+        return None
+    return (
+        f"Send `tools` with every request that has a `tool_choice`, or leave that out: the parser `{parser}` runs, so "
+        "the request had no tools (an empty list counts as none)."
+    )
 
 
 def _not_json(trace: Trace, understood: Understood) -> str:

@@ -136,3 +136,48 @@ def test_what_is_shown_of_an_empty_list_blames_nobody():
 
     assert trace.verdict is not None
     assert trace.verdict.stage is None
+
+
+REASONING = (
+    '{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": null, '
+    '"reasoning_content": "The answer is 4."}}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "is_off"),
+    [
+        ("I set enable_thinking to false in chat_template_kwargs.", True),
+        ("The answer is empty with `enable_thinking=False`.", True),
+        ("`enable_thinking` is set to false, and the content is null.", True),
+        ("It works with enable_thinking=false.", False),
+        ("If I set enable_thinking to false, it is empty.", False),
+        ("I did not set enable_thinking to false.", False),
+        ("I set enable_thinking to true, then I set enable_thinking to false.", False),
+        ("You should set enable_thinking to false.", False),
+    ],
+)
+def test_a_switch_that_the_words_name_is_not_advised_again(words, is_off):
+    text = f"# [Bug]: content is null\n\n{words}\n\n```json\n{REASONING}\n```\n"
+
+    trace = asyncio.run(show_evidence(read_evidence(text)))
+
+    found = next(finding for finding in trace.findings if finding.code == "PD459")
+    assert ("According to the words around it" in found.detail) is is_off
+    assert ("enable_thinking" in (found.fix or "")) is not is_off
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_said"), [("--enable-auto-tool-choice --tool-call-parser hermes", True), ("", False)]
+)
+def test_a_server_whose_parser_runs_needs_tools_in_the_request(flags, is_said):
+    log = (
+        "ERROR 05-01 10:00:00 [serving_chat.py:912] Error in chat_completion_full_generator - cannot determine if "
+        "tools should be extracted. Returning a standard chat completion."
+    )
+
+    trace = asyncio.run(show_evidence(read_evidence(f"vllm serve Qwen/Qwen3-8B {flags}\n\n{log}\n")))
+
+    found = next(finding for finding in trace.findings if finding.code == "PD445")
+    assert ("the parser `hermes` runs" in (found.fix or "")) is is_said
+    assert ("start the server with a tool parser" in (found.fix or "")) is not is_said
