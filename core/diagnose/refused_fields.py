@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSONObject, Request
+from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.diagnose.fields import (
     CallField,
     as_list,
@@ -236,6 +236,25 @@ def _small_limit(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
             yield Spot(name, says, str(limit))
 
 
+def _no_form(request: Request, parts: Mapping[str, str]) -> Iterator[Spot]:
+    place = parts.get("place") or ""
+    value: JSON = request.body if request.native is None else request.native
+    for name, index in _STEP.findall(place):
+        if name:
+            value = as_object(value).get(name)
+        else:
+            items = as_list(value)
+            value = items[int(index)] if int(index) < len(items) else None
+    given = as_object(value)
+    shown = [(key, text) for key in ("type", "role") if (text := as_text(given.get(key)))]
+    if place and given:
+        has = " and ".join(f"the {key} `{text}`" for key, text in shown) or "neither `type` nor `role`"
+        yield Spot(place, f"`{place}` has {has}.", shown[0][1] if shown else None)
+
+
+_STEP = re.compile(r"([A-Za-z_]\w{0,80})|\[(\d{1,6})\]")
+
+
 def broken_calls_in(text: str) -> tuple[str, ...]:
     """Return what is wrong with the calls that a sentence prints as Python, such as LiteLLM's.
 
@@ -275,4 +294,5 @@ _LOOKS: Mapping[Look, _Looker] = {
     Look.CONTENT_ABSENT: _content_absent,
     Look.CONTENT_NULL: _content_null,
     Look.SMALL_LIMIT: _small_limit,
+    Look.NO_FORM: _no_form,
 }

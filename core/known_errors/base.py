@@ -69,6 +69,7 @@ class Look(StrEnum):
     CONTENT_ABSENT = "content-absent"
     CONTENT_NULL = "content-null"
     SMALL_LIMIT = "small-limit"
+    NO_FORM = "no-form"
 
 
 _CAUSE_BY_STAGE = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import Cause, KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 
 MAKER = "FastAPI or pydantic"
 
@@ -62,6 +62,18 @@ SENTENCES: tuple[KnownError, ...] = (
         "Send the field.",
         "https://docs.pydantic.dev/latest/errors/validation_errors/#missing",
         is_distinctive=False,
+    ),
+    KnownError(
+        "`{place:word}`: None of the forms that the server knows accepts this value",
+        Stage.REQUEST,
+        "A value may have one of several forms, such as the items of `input` or the tools of a request, and this one "
+        "has none of them: its `type` is one that the server does not know, or the fields are not those of the type. "
+        "The server itself lists why each form does not fit, one error a field.",
+        "Leave the value out, or send it in a form that the server knows: with a `type` that it supports, and all "
+        "fields of that type. A newer release of the server may know more types.",
+        "https://github.com/vllm-project/vllm/issues/42475",
+        example="`input[1]`: None of the forms that the server knows accepts this value, whose `type` is `novel`",
+        look=Look.NO_FORM,
     ),
     KnownError(
         "Input should be a valid {kind}",

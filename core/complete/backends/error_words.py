@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.complete.backends.union_faults import is_class, with_forms_left_out, without_other_forms
 from prompt_debugger.core.complete.shapes import parse_json, text_of
 from prompt_debugger.core.known_errors import quoted_output
 
@@ -50,9 +51,19 @@ _ROOTS = ("body", "query", "path", "header")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 # What pydantic prints: a line with the place, one with the words, one with an address.
 _VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")
-_VALIDATION_FAULT = re.compile(r"(?m)^([A-Za-z_][\w.\[\](),|-]{0,200})\n[ \t]{1,8}(\S[^\n]{0,400}?) \[type=")
+_VALIDATION_FAULT = re.compile(
+    r"(?m)^([A-Za-z_](?:[\w.\[\](),|=-]|(?<=,) ){0,6000})\n[ \t]{1,8}(\S[^\n]{0,400}?) \[type=\w{1,60}, "
+    r"input_value=(?:'([^'\n]{1,80})', input_type=str|(\{[^\n]{0,80}))?"
+)
 _FAULTS_BELOW = re.compile(r"\b(\d{1,4}) validation errors?:\s{0,4}\n(?=[ \t]{0,8}\{'type': ')")
 _MAX_LISTED = 60_000  # characters
+_MAX_LINES = 4_000_000  # characters of errors that are listed one a line
+# One of them; vLLM 0.32 joins the steps of the place and leaves out what is long.
+_LINE_FAULT = re.compile(
+    r"[ \t]{0,8}\{'type': '\w{1,60}', 'loc': (?:\(([^\n]{1,6000}?)\)|'([^'\n]{1,6000})'), 'msg': "
+    r"""(?:'((?:[^'\\\n]|\\.){1,600})'|"((?:[^"\\\n]|\\.){1,600})")"""
+    r"(?:, 'input': (?:'([^'\\\n]{1,200})'(?=[,}])|(\{[^\n]{0,200})))?"
+)
 _PYTHON_STEP = re.compile(r"'([^']*)'|(\d+)")
 
 
@@ -197,6 +208,9 @@ def _field_of(value: JSON, depth: int) -> str | None:
     if not isinstance(value, dict):
         return None
     named = (text_of(value.get("param")) or "").removeprefix("body.") or _path_of(value.get("loc"))
+    listed = faults_in(text_of(value.get("message")) or "") if named else []
+    if listed and (inner := _field_of(listed, 2)) is not None:
+        return inner  # a server that names the first of many errors (vLLM)
     named = named or next((place for place, _ in _details_of(value)), "")
     below = (value[key] for key in _KEYS if key in value)  # looking below what is absent costs keys to the depth
     return named or next((found for one in below if (found := _field_of(one, depth - 1))), None)
@@ -213,27 +227,53 @@ def faults_in(text: str) -> list[JSON]:
         return _faults_of_python(listed)
     below = _FAULTS_BELOW.search(text)
     if below is not None:
-        return _faults_of_lines(text[below.end() : below.end() + _MAX_LISTED], int(below[1]))
+        return _faults_of_lines(text[below.end() : below.end() + _MAX_LINES], int(below[1]))
     if _VALIDATION.search(text) is None:
         return []
     found: list[JSON] = []
-    for match in _VALIDATION_FAULT.finditer(text[:_MAX_LISTED]):
-        steps: list[JSON] = [int(step) if step.isdecimal() else step for step in match[1].split(".")]
-        found.append({"loc": steps, "msg": match[2]})
+    for match in _VALIDATION_FAULT.finditer(text[:_MAX_LINES]):
+        found.append({"loc": _steps_of_dotted(match[1]), "msg": match[2], **_given(match[3] or match[4])})
     return found
+
+
+def _given(value: str | None) -> JSONObject:
+    """Return the value that an error is about as a part of it; nothing where the error does not show it."""
+    return {} if value is None else {"input": value}
+
+
+def _steps_of_dotted(path: str) -> list[JSON]:
+    """Return the steps of a path that is joined with dots.
+
+    >>> _steps_of_dotted("body.input.1.Message.type")
+    ['body', 'input', 1, 'Message', 'type']
+    """
+    return [int(step) if step.isdecimal() else step for step in path.split(".")]
 
 
 def _faults_of_lines(text: str, count: int) -> list[JSON]:
     """Return the errors of lines; where they were cut, and none of those left is of what was meant, their place."""
     found: list[JSON] = []
     for line in text.split("\n"):
-        if not line.strip().startswith("{'type': '"):
+        fault = _LINE_FAULT.match(line)
+        if fault is None:
             break
-        found += _faults_of_python(f"[{line.strip()}]")
+        steps = _steps_of_tuple(fault[1]) if fault[1] else _steps_of_dotted(fault[2])
+        says = fault[3] or fault[4]
+        found.append({"loc": steps, "msg": _unescaped(says), **_given(fault[5] or fault[6])})
     first = as_object(found[0]).get("loc") if found else None
-    if len(found) == count or not isinstance(first, list) or not all(map(_is_of_whole_member, found)):
+    if len(found) == count or not isinstance(first, list):
         return found
+    if not all(map(_is_of_whole_member, found)):
+        return with_forms_left_out(found)
     return [{"loc": first[:-1], "msg": f"{count} validation errors"}]
+
+
+def _steps_of_tuple(text: str) -> list[JSON]:
+    return [int(number) if number else name for name, number in _PYTHON_STEP.findall(text)]
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(['\"\\])", r"\1", text)
 
 
 def _faults_of_python(text: str) -> list[JSON]:
@@ -246,8 +286,17 @@ def _faults_of_python(text: str) -> list[JSON]:
         loc, said = (fault.get("loc"), fault.get("msg")) if isinstance(fault, dict) else (None, None)
         if not isinstance(loc, tuple | list) or not isinstance(said, str):
             return []
-        found.append({"loc": [step for step in loc if isinstance(step, str | int)], "msg": said})
+        steps: list[JSON] = [step for step in loc if isinstance(step, str | int)]
+        found.append({"loc": steps, "msg": said, **_given_in(fault)})
     return found
+
+
+def _given_in(fault: object) -> JSONObject:
+    """Return the value that a printed error is about, if it is a text, or the kind of an object."""
+    given: object = fault.get("input") if isinstance(fault, dict) else None
+    if isinstance(given, dict):
+        return {"input": {key: text for key in ("type", "role") if isinstance(text := given.get(key), str)}}
+    return {"input": given} if isinstance(given, str) else {}
 
 
 def _field_of_python(text: str) -> str | None:
@@ -259,8 +308,7 @@ def _field_of_python(text: str) -> str | None:
         return None
     if found[2]:
         return found[2].removeprefix("body.")
-    steps: list[JSON] = [int(number) if number else name for name, number in _PYTHON_STEP.findall(found[1])]
-    return _path_of(steps) or None
+    return _path_of(_steps_of_tuple(found[1])) or None
 
 
 def _path_of(loc: JSON) -> str:
@@ -268,7 +316,7 @@ def _path_of(loc: JSON) -> str:
     if not isinstance(loc, list):
         return ""
     steps = loc[1:] if loc and loc[0] in _ROOTS else loc
-    known = (step for step in steps if isinstance(step, int) or (isinstance(step, str) and not _is_class(step)))
+    known = (step for step in steps if isinstance(step, int) or (isinstance(step, str) and not is_class(step)))
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in known).removeprefix(".")
 
 
@@ -276,8 +324,9 @@ def which_matter(items: list[JSON]) -> list[JSON]:
     """Return the errors of a list without those of union members that a value was never meant to be.
 
     A member whose `role` or `type` is another one's is not meant, nor one that the value as a whole is not, if it is
-    another; of those that are left, the one with fewest errors.
+    another; of those that are left, the one with fewest errors. What no member of a large union accepts is named.
     """
+    items = without_other_forms(items)
     by_place: dict[str, dict[str, list[JSON]]] = {}
     for item in items:
         place, member = _member_of(item)
@@ -296,13 +345,8 @@ def _member_of(item: JSON) -> tuple[str, str]:
     """Return where the union of an error is, and which member of it the error is about; "" if none."""
     loc = as_object(item).get("loc")
     steps = loc if isinstance(loc, list) else []
-    at = next((index for index, step in enumerate(steps) if isinstance(step, str) and _is_class(step)), None)
+    at = next((index for index, step in enumerate(steps) if isinstance(step, str) and is_class(step)), None)
     return ("", "") if at is None else (json.dumps(steps[:at]), str(steps[at]))
-
-
-def _is_class(step: str) -> bool:
-    """Return whether a step of a path is the name of a class or type, not of a field."""
-    return step[:1].isupper() or "[" in step or "(" in step or step in ("str", "int", "float", "bool", "dict", "list")
 
 
 def _is_of_other_kind(item: JSON) -> bool:
@@ -315,7 +359,7 @@ def _is_of_whole_member(item: JSON) -> bool:
     """Return whether an error is that a value as a whole is not the member: it was not meant as that."""
     loc = as_object(item).get("loc")
     last = loc[-1] if isinstance(loc, list) and loc else None
-    return isinstance(last, str) and _is_class(last)
+    return isinstance(last, str) and is_class(last)
 
 
 def _innermost(value: JSON) -> JSONObject:

@@ -113,7 +113,21 @@ def test_a_body_of_another_shape_is_tolerated(look: Look, body: JSONObject) -> N
 
 
 def test_every_look_is_tried() -> None:
-    assert {*FAULTS, Look.TOOL_NAMES, Look.SMALL_LIMIT} == {*Look}
+    assert {*FAULTS, Look.TOOL_NAMES, Look.SMALL_LIMIT, Look.NO_FORM} == {*Look}
+
+
+def test_a_value_that_has_none_of_the_forms_is_shown_in_the_body_as_it_was_sent() -> None:
+    items: JSON = [{"role": "user", "content": "a"}, {"type": "novel", "tools": []}, {"x": 1}]
+    request = Request({"messages": [user()]}, "", native={"input": items})
+
+    shown = [spot for at in (0, 1, 2, 9) for spot in spots_of(request, Look.NO_FORM, {"place": f"input[{at}]"})]
+
+    assert [spot.says for spot in shown] == [
+        "`input[0]` has the role `user`.",
+        "`input[1]` has the type `novel`.",
+        "`input[2]` has neither `type` nor `role`.",
+    ]
+    assert fields_of(Look.NO_FORM, {"tools": [TOOL]}, {"place": "tools[0]"}) == ["tools[0]"]
 
 
 def test_calls_that_are_printed_as_python_are_looked_at() -> None:

@@ -1,0 +1,240 @@
+"""The errors of a union of forms, one for each form that a value is not → what is wrong with the value.
+
+A validator that tries forms one after another reports why each of them does not fit. Where one form was meant, its
+errors are what matters. Where none was, no single error says what is wrong: `Input should be a valid string` of a
+list of items, or `Field required` of a form that nobody meant. Then the value itself is named, with its `type`.
+
+    228 validation errors:
+      {'loc': ('body', 'input', 'str'), 'msg': 'Input should be a valid string', …}
+      {'loc': ('body', 'input', 'list[union[…]]', 1, 'EasyInputMessageParam', 'type'), …, 'input': 'novel'}
+      …
+    `input[1]`: None of the forms that the server knows accepts this value, whose `type` is `novel`
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.complete.shapes import text_of
+
+NO_FORM = "None of the forms that the server knows accepts this value"
+
+_PLAIN_TYPES = frozenset({"str", "int", "float", "bool", "dict", "list"})
+_MIN_FORMS = 3  # of a union whose errors are read as a whole
+_MANY_FORMS = 5  # of one whose value is named without its `type` or `role`
+_MAX_NESTED = 6  # unions within unions
+_KINDS = ("type", "role")
+_MISSING = "Field required"
+_LEFT_OUT, _OTHERS = "Input should be '…'", "Others"  # of forms of which the errors are not shown
+_KIND = re.compile(r"[\w.:/-]{1,80}")
+# What a printed value begins with: `{'type': 'x', 'role': 'y', …`.
+_PRINTED_KIND = {
+    "type": re.compile(r"\{'type': '([\w.:/-]{1,80})'"),
+    "role": re.compile(r"\{(?:'type': '[\w.:/-]{1,80}', )?'role': '([\w.:/-]{1,80})'"),
+}
+
+Steps = tuple[str | int, ...]
+
+
+class _Fault(NamedTuple):
+    """One error: where, in which words, and the value that it is about."""
+
+    steps: Steps
+    says: str
+    given: JSON
+
+    def as_json(self) -> JSON:
+        return {"loc": list(self.steps), "msg": self.says, "input": self.given}
+
+
+def is_class(step: str) -> bool:
+    """Return whether a step of a path is the name of a class or type, not of a field."""
+    return is_form(step) or "[" in step or "(" in step or step in _PLAIN_TYPES
+
+
+def is_form(step: str | int) -> bool:
+    """Return whether a step of a path is the name of a class: `EasyInputMessageParam`."""
+    return isinstance(step, str) and step[:1].isupper() and "[" not in step and "(" not in step
+
+
+def without_other_forms(items: list[JSON]) -> list[JSON]:
+    """Return the errors of a list, those of a large union as what they say of the value; others as they are."""
+    faults: list[_Fault] = []
+    if len(items) < 2:
+        return items
+    for item in items:
+        fault = _fault_of(item)
+        if fault is None:
+            return items
+        faults.append(fault)
+    left = _without_alternatives(faults)
+    resolved = _resolve(left, _MAX_NESTED)
+    if resolved != left:
+        return [fault.as_json() for fault in resolved]
+    kept = set(map(id, left))
+    return [item for item, fault in zip(items, faults, strict=True) if id(fault) in kept]
+
+
+def with_forms_left_out(items: list[JSON]) -> list[JSON]:
+    """Return the errors of a list that was cut, in place of those of the form within which it was, that there are more.
+
+    Of that form the error may be left out that says that the value was not meant as it.
+    """
+    faults = [fault for item in items if (fault := _fault_of(item)) is not None]
+    at = _place_of_form(faults[-1]) if faults else None
+    if at is None or len(faults) != len(items):
+        return items
+    begin = faults[-1].steps[: at + 1]
+    others = [item for item, fault in zip(items, faults, strict=True) if fault.steps[: at + 1] != begin]
+    forms = {fault.steps[at] for fault in faults if fault.steps[:at] == begin[:at] and _place_of_form(fault) == at}
+    if len(forms) < 2:
+        return items
+    more: JSON = {"loc": [*begin[:at], _OTHERS, "type"], "msg": _LEFT_OUT}
+    return [*(others if len(forms) >= _MIN_FORMS else items), more]
+
+
+def _fault_of(item: JSON) -> _Fault | None:
+    value = as_object(item)
+    loc, says = value.get("loc"), text_of(value.get("msg"))
+    if not isinstance(loc, list) or says is None:
+        return None
+    steps = tuple(
+        step
+        for step in loc
+        if isinstance(step, int) or (isinstance(step, str) and (is_form(step) or not is_class(step)))
+    )
+    return _Fault(steps, says, value.get("input"))
+
+
+def _without_alternatives(faults: Sequence[_Fault]) -> list[_Fault]:
+    """Return errors without those that a list is no string where others are about what is in the list."""
+    inside: set[Steps] = set()
+    for fault in faults:
+        plain = _fields(fault.steps)
+        inside.update(plain[:at] for at, step in enumerate(plain) if isinstance(step, int))
+    return [
+        fault
+        for fault in faults
+        if not (fault.says.startswith("Input should be a valid ") and _fields(fault.steps) in inside)
+    ]
+
+
+def _fields(steps: Steps) -> Steps:
+    return tuple(step for step in steps if not is_form(step))
+
+
+def _place_of_form(fault: _Fault) -> int | None:
+    return next((at for at, step in enumerate(fault.steps) if is_form(step)), None)
+
+
+def _resolve(faults: list[_Fault], depth: int) -> list[_Fault]:
+    by_place: dict[Steps, dict[str, list[_Fault]]] = defaultdict(lambda: defaultdict(list))
+    for fault in faults:
+        at = _place_of_form(fault)
+        if at is not None:
+            by_place[fault.steps[:at]][str(fault.steps[at])].append(fault)
+    done: dict[Steps, list[_Fault]] = {}
+    for place, forms in by_place.items():
+        if len(forms) >= _MIN_FORMS and depth > 0:
+            said = _said_of(place, forms)
+            if said is not None:
+                done[place] = _resolve(said, depth - 1)
+    left: list[_Fault] = []
+    for fault in faults:
+        at = _place_of_form(fault)
+        of_union = None if at is None else fault.steps[:at]
+        if of_union is None or of_union not in done:
+            left.append(fault)
+        else:
+            left += done[of_union]
+            done[of_union] = []
+    return left
+
+
+def _said_of(place: Steps, forms: dict[str, list[_Fault]]) -> list[_Fault] | None:
+    """Return what the errors of all forms say of one value; `None` if they are better read one by one."""
+    key, kind = next(((key, kind) for key in _KINDS if (kind := _kind_of(place, forms, key))), ("", ""))
+    meant = {name: faults for name, faults in forms.items() if _is_meant(place, name, faults, kind)}
+    if meant and not _is_of_part(place, forms, meant):
+        chosen = min(meant, key=lambda name: len(meant[name]))
+        return [fault._replace(steps=place + fault.steps[len(place) + 1 :]) for fault in forms[chosen]]
+    is_cut = any(fault.says == _LEFT_OUT for faults in forms.values() for fault in faults)
+    if not kind and len(forms) < _MANY_FORMS and not is_cut:
+        return None
+    says = f"{NO_FORM}, whose `{key}` is `{kind}`" if kind else NO_FORM
+    parts = {part for faults in meant.values() for fault in faults if (part := _part_of(place, fault)) is not None}
+    if len(parts) == 1:
+        path, of_part = parts.pop()
+        says += f", {'and ' if kind else ''}whose `{path}` has the `type` `{of_part}`"
+    return [_Fault(place, says, None)]
+
+
+def _is_of_part(place: Steps, forms: dict[str, list[_Fault]], meant: dict[str, list[_Fault]]) -> bool:
+    """Return whether what does not fit is a part that has forms itself, and may fit in another form of the value."""
+    nearest = min(meant.values(), key=len)
+    at = len(place) + 1
+    parts = {
+        fault.steps[at] for fault in nearest if any(map(is_form, fault.steps[at:])) and not is_form(fault.steps[at])
+    }
+    return bool(parts) and (
+        len(meant) > 1
+        or any(
+            not any(fault.steps[at : at + 1] == (part,) for fault in faults)
+            and not any(fault.steps[at:] == (key,) and _is_of_other_kind(fault) for fault in faults for key in _KINDS)
+            for faults in forms.values()
+            for part in parts
+        )
+    )
+
+
+def _part_of(place: Steps, fault: _Fault) -> tuple[str, str] | None:
+    """Return the path within a value, and the `type`, of a part whose `type` does not fit."""
+    below = fault.steps[len(place) + 1 :]
+    at = next((index for index, step in enumerate(below) if is_form(step)), None)
+    if at is None or below[at + 1 :] != ("type",) or not _is_of_other_kind(fault):
+        return None
+    kind = fault.given if isinstance(fault.given, str) else ""
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in below[:at]).removeprefix(".")
+    return (path, kind) if _KIND.fullmatch(kind) and path else None
+
+
+def _is_meant(place: Steps, name: str, faults: Sequence[_Fault], kind: str) -> bool:
+    """Return whether a value may have been meant as one of a form: nothing says otherwise, and not all is missing."""
+    below = [fault.steps[len(place) + 1 :] for fault in faults]
+    if any(not one for one in below):
+        return False
+    if any(len(one) == 1 and one[0] in _KINDS and _is_of_other_kind(f) for one, f in zip(below, faults, strict=True)):
+        return False
+    if any(one == ("type",) and f.says == _MISSING for one, f in zip(below, faults, strict=True)):
+        return False
+    if any(is_form(one[0]) and one[1:] == ("type",) for one in below):
+        return False  # a union within the union, of which the forms are others
+    is_named = bool(kind) and all(word in name.lower() for word in kind.lower().split("_"))
+    return is_named or any(fault.says != _MISSING for fault in faults)
+
+
+def _is_of_other_kind(fault: _Fault) -> bool:
+    return fault.says.startswith("Input should be '")
+
+
+def _kind_of(place: Steps, forms: dict[str, list[_Fault]], key: str) -> str:
+    """Return the `type` or `role` of the value, as the errors show it; "" if they do not, or contradict each other."""
+    found = {kind for faults in forms.values() for fault in faults for kind in _kinds_in(place, fault, key)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _kinds_in(place: Steps, fault: _Fault, key: str) -> Iterator[str]:
+    below = fault.steps[len(place) + 1 :]
+    given: JSON = None
+    if len(below) == 1 and fault.says == _MISSING:  # what lacks a field is the value itself
+        printed = _PRINTED_KIND[key].match(fault.given) if isinstance(fault.given, str) else None
+        given = printed[1] if printed is not None else as_object(fault.given).get(key)
+    elif below == (key,) and _is_of_other_kind(fault):
+        given = fault.given
+    if isinstance(given, str) and _KIND.fullmatch(given):
+        yield given
