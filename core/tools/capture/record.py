@@ -265,7 +265,8 @@ def _stream_of(raw: Raw, data: bytes, problem: str) -> _Body:
     if is_open:  # those of the others say that they are at their end
         problem = broke_off or problem
     body = _Body(made.document) if not problem else _Body(partial=made.document, problem=problem)
-    return replace(body, events=tuple(events))
+    is_begun = bool(chunks) or is_done
+    return replace(body, events=tuple(events), excerpt="" if is_begun else data.decode("utf-8", "replace").strip())
 
 
 def _pieces(data: bytes, starts: Sequence[int]) -> list[tuple[int, bytes]]:
@@ -288,6 +289,9 @@ def _events_that_may_stay(answer: _Body, *, has_key: bool) -> list[tuple[float, 
     return kept
 
 
+_MIN_BEGUN = 4  # characters of a secret that was cut
+
+
 class _Cover:
     """Takes keys out, and remembers whether there was any.
 
@@ -305,7 +309,9 @@ class _Cover:
 
     def excerpt(self, text: str) -> str:
         """Return the beginning of a text without keys; a key is not cut in two before it is looked for."""
-        return redact_text(self._plain(text)[: 10 * MAX_EXCERPT_CHARS])[:MAX_EXCERPT_CHARS]
+        plain = redact_text(self._without_begun(self._plain(text))[: 10 * MAX_EXCERPT_CHARS])[:MAX_EXCERPT_CHARS]
+        self.has_covered = self.has_covered or plain != text[:MAX_EXCERPT_CHARS]
+        return plain
 
     def json(self, value: JSONObject | None) -> JSON:
         """Return an answer without keys."""
@@ -324,6 +330,14 @@ class _Cover:
         if isinstance(value, dict):
             return {self._plain(key): self.known(item) for key, item in value.items()}
         return value
+
+    def _without_begun(self, text: str) -> str:
+        """Return a text without the beginning of a secret at its end, where it was cut."""
+        for secret in self._secrets:
+            for size in range(min(len(secret) - 1, len(text)), _MIN_BEGUN - 1, -1):
+                if text.endswith(secret[:size]):
+                    return text[:-size] + MARK
+        return text
 
     def _plain(self, text: str) -> str:
         for secret in self._secrets:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.wire.verification import PairedRecord
-from prompt_debugger.core.tools.verify.intervals import bootstrap
+from prompt_debugger.core.tools.verify.intervals import bootstrap, bounded, paired_difference
 
 _Mark = Callable[[JSONObject], bool | None]
 
@@ -48,7 +48,7 @@ def compare_rows(rows: Iterable[JSONObject], official: Iterable[JSONObject], sou
     pairs = _Pairs(theirs)
     for row in rows:
         pairs.add(int(str(row["data_index"])), _marks(row))
-    table = _table(pairs.cells)
+    table = both, here, there, _ = _table(pairs.cells)
     return PairedRecord(
         source=source,
         n_compared=sum(table),
@@ -60,10 +60,10 @@ def compare_rows(rows: Iterable[JSONObject], official: Iterable[JSONObject], sou
         fp=table[1],
         fn=table[2],
         tn=table[3],
-        precision=bootstrap(table, lambda c: _share(c[0], c[0] + c[1])),
-        recall=bootstrap(table, lambda c: _share(c[0], c[0] + c[2])),
-        tool_call_f1=bootstrap(table, _f1),
-        differences={name: bootstrap(_table(counts), _difference) for name, counts in pairs.better.items()},
+        precision=bounded(bootstrap(table, lambda c: _share(c[0], c[0] + c[1])), both, both + here),
+        recall=bounded(bootstrap(table, lambda c: _share(c[0], c[0] + c[2])), both, both + there),
+        tool_call_f1=bounded(bootstrap(table, _f1), both, both + here + there, lambda share: 2 * share / (1 + share)),
+        differences={name: paired_difference(*_table(counts)) for name, counts in pairs.better.items()},
     )
 
 
@@ -141,14 +141,8 @@ _MARKS: Mapping[str, _Mark] = {
 }
 
 
-def _table(counts: Counter[tuple[bool, bool]]) -> tuple[int, ...]:
-    return tuple(counts[pair] for pair in ((True, True), (True, False), (False, True), (False, False)))
-
-
-def _difference(cells: Sequence[int]) -> float | None:
-    """Return the share here less the share there."""
-    n = sum(cells)
-    return None if n == 0 else (cells[1] - cells[2]) / n
+def _table(counts: Counter[tuple[bool, bool]]) -> tuple[int, int, int, int]:
+    return counts[True, True], counts[True, False], counts[False, True], counts[False, False]
 
 
 def _f1(cells: Sequence[int]) -> float | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
+from urllib.parse import unquote
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
@@ -15,6 +17,7 @@ from prompt_debugger.core.sandbox import Limits, job
 from prompt_debugger.core.sandbox.values import admit
 
 _REFUSED = 400
+_MODEL = re.compile(r"/models/([^/?:]{1,200}):(?:stream)?[gG]enerateContent\b")  # `/v1beta/models/NAME:generateContent`
 
 
 @admit
@@ -66,6 +69,9 @@ def _set_api(trace: Trace, facts: JSONObject) -> Trace:
         request = replace(request, api=api, native=request.body)
     if refusal is not None and refusal.status is None and isinstance(status, int) and status >= _REFUSED:
         refusal = replace(refusal, status=status)
+    named = _MODEL.search(str(facts.get("path") or ""))
+    if named is not None and not request.body.get("model"):  # Gemini's bodies name none
+        request = replace(request, body={**request.body, "model": unquote(named[1])})
     return replace(trace, api=api, request=request, refusal=refusal)
 
 

@@ -134,3 +134,44 @@ def test_a_client_that_leaves_is_why_its_stream_has_no_end(api: Api) -> None:
     ]
 
     assert problems == [[left], [left]]
+
+
+@pytest.mark.parametrize("api", STREAMS)
+@pytest.mark.parametrize("error", ["", "the server closed the connection: the answer broke off"])
+def test_a_stream_that_is_cut_within_its_first_event_keeps_what_came_and_shows_it(api: Api, error: str) -> None:
+    path, body, events = STREAMS[api]
+    begun = f"data: {json.dumps(events[0])}"[:40]
+    sent = body if api is Api.GEMINI else {**body, "stream": True}
+
+    text, written = record(sent, begun.encode(), path=path, content_type="text/event-stream", error=error)
+
+    assert written["captured"]["answer_excerpt"] == begun.strip()
+    assert "response" not in written
+    evidence = read_evidence(text)
+    assert any(json.dumps(events[0])[:20] in note for note in evidence.notes)
+    assert evidence.request is not None
+
+
+@pytest.mark.parametrize("api", STREAMS)
+@pytest.mark.parametrize("size", [4, 20, 24])
+def test_a_key_that_such_a_stream_was_cut_in_is_not_kept(api: Api, size: int) -> None:
+    key = "Zq8Hj2Lm9Pw4Rt6Vx1Bn3Kd5"
+    path, body, _ = STREAMS[api]
+    begun = f'data: {{"said": "{key[:size]}'
+
+    text, written = record(
+        body,
+        begun.encode(),
+        path=path,
+        content_type="text/event-stream",
+        headers=[(b"authorization", f"Bearer {key}".encode())],
+    )
+
+    assert written["captured"]["answer_excerpt"].startswith('data: {"said": "')
+    assert key[:4] not in text
+
+
+@pytest.mark.parametrize("api", STREAMS)
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_stream_of_whole_events_has_no_excerpt(api: Api, count: int) -> None:
+    assert "answer_excerpt" not in _recorded(api, count)[1]["captured"]

@@ -3,7 +3,7 @@
 import pytest
 
 from prompt_debugger.core.report.wire.verification import Rate
-from prompt_debugger.core.tools.verify.intervals import bootstrap, wilson
+from prompt_debugger.core.tools.verify.intervals import bootstrap, bounded, paired_difference, wilson
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,28 @@ def test_a_bootstrap_of_a_share_agrees_with_wilson_on_many_rows():
 
 def test_a_figure_without_a_denominator_has_no_interval():
     assert bootstrap((0, 5), lambda cells: None if cells[0] == 0 else 1.0) == Rate(None, None, None, 5)
+
+
+@pytest.mark.parametrize("n", [1, 20, 1000])
+@pytest.mark.parametrize("having", [0, 1])
+def test_pairs_that_do_not_differ_are_no_proof_that_none_would(n, having):
+    rate = paired_difference(having * n, 0, 0, n - having * n)
+
+    assert rate == Rate(0.0, -wilson(0, n).high, wilson(0, n).high, n)
+    assert rate.high > 0
+
+
+def test_pairs_that_differ_keep_their_bootstrap_interval():
+    cells = (5, 4, 2, 9)
+
+    assert paired_difference(*cells) == bootstrap(cells, lambda c: (c[1] - c[2]) / sum(c))
+    assert paired_difference(0, 0, 0, 0) == Rate(None, None, None, 0)
+
+
+def test_a_figure_of_which_no_row_is_wrong_is_bounded_by_its_share():
+    certain, open_ = bootstrap((20, 0), lambda c: c[0] / sum(c)), bootstrap((15, 5), lambda c: c[0] / sum(c))
+
+    assert (certain.low, certain.high) == (1.0, 1.0)
+    assert bounded(certain, 20, 20) == wilson(20, 20)
+    assert bounded(open_, 15, 20) == open_
+    assert bounded(Rate(None, None, None, 5), 0, 0) == Rate(None, None, None, 5)

@@ -171,3 +171,34 @@ def test_a_refusal_has_the_status_that_came_with_it() -> None:
     assert trace is not None
     assert trace.refusal is not None
     assert trace.refusal.status == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [
+        ("/v1beta/models/gemini-x:generateContent", "gemini-x"),
+        ("/v1beta/models/gemini-x:streamGenerateContent", "gemini-x"),
+        ("/v1/projects/p/locations/l/publishers/google/models/gemini%2Dx:generateContent", "gemini-x"),
+        ("/v1beta/models/gemini-x:countTokens", None),
+        ("/v1/models/gemini-x", None),
+    ],
+)
+def test_the_model_of_a_gemini_request_is_that_of_its_address(path: str, model: str | None) -> None:
+    body: Any = {"contents": [{"role": "user", "parts": [{"text": "Greet me."}]}]}
+    line = json.dumps({"id": 1, "captured": {"path": path, "status": 200}, "request": body, "response": _of_gemini()})
+
+    trace = read_line(line).trace
+
+    assert trace is not None
+    assert trace.request.body.get("model") == model
+
+
+def test_a_model_in_the_body_is_not_replaced_by_the_address() -> None:
+    path = "/v1beta/models/other:generateContent"
+    line = json.dumps({"id": 1, "captured": {"path": path, "status": 200}, "request": _chat(_HI),
+                       "response": _of_chat({"content": "Hello"})})  # fmt: skip
+
+    trace = read_line(line).trace
+
+    assert trace is not None
+    assert trace.request.body["model"] == "m"
