@@ -23,7 +23,8 @@ _MAX_SENTENCES = 400
 _MAX_SENTENCE = 500  # characters of a sentence
 _MAX_SAID = 2
 _CALL = re.compile(
-    r"\b(?:tool|function)[ _-]?(?:call|use|invocation|request)(?:s|ing)?\b|\btool (?:input|json|xml|markup)\b"
+    r"\b(?:tool|function)[ _-]?(?:call|use|invocation|request|generation)(?:s|ing)?\b"
+    r"|\btool (?:input|json|xml|markup)\b"
     r"|\u5de5\u5177\u8c03\u7528|\u51fd\u6570\u8c03\u7528"  # Chinese, as below
     r"|(?<![A-Za-z])(?:tool|function)[ _-]?call(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?:tool|function)[ _-]?call"
     r"|<\|?/?tool_calls?\b|\{ ?\\?[\"'](?:name|tool|function|action)\\?[\"']",
@@ -78,10 +79,13 @@ _ANSWERED = re.compile(
     r"(?![^.]{0,20}\b(?:tool|function)[ _-]?call|[^.]{0,20}\b(?:json|xml)\b)",
     re.IGNORECASE,
 )
-# What is set against the fault in the same sentence.
+# What is set against the fault in the same sentence, an error in brackets, and when it happens.
 _CONTRAST = re.compile(
     r"[,;(]\s{0,3}(?:(?:but|while|and|whereas|it|this) ){0,2}(?:non[- ]?stream\w{0,5}|without stream\w{0,5})"
-    r"[^.,;]{0,60}\bworks? (?:fine|correctly|well|as expected)",
+    r"[^.,;]{0,60}\bworks? (?:fine|correctly|well|as expected)"
+    r"|\([^()\n]{0,40}\berror: [^()\n]{0,200}\)"
+    r"|\bif the model (?:needs to |wants to |tries to )?(?:makes?|issues?|emits?|returns?|outputs?) [^,()\n]{0,40}"
+    r"\bcalls?(?: ?\([^()\n]{0,120}\))?,",
     re.IGNORECASE,
 )
 _SHOWN_CALL = re.compile(r"\{ ?[\"'](?:name|tool|function)[\"'][^{}\n]{0,200}(?:\{[^{}\n]{0,200}\}[^{}\n]{0,100})?\}")
@@ -123,6 +127,9 @@ _EMPTY = re.compile(
     r"|(?:arguments|args|parameters|input) (?:of|for|in) (?:the |a |any |every )?(?:tool|function)[ _-]?calls?)"
     r" (?:is|are|was|were|comes?|came|arrives?|arrived|stays?|remains?)"
     r" (?:(?:always|often|sometimes|just|all|back|as) ){0,2}(?:an )?(?:empty|missing|null|undefined|lost|[`(]?\{\})"
+    r"|\b(?:tool|function)[ _-]?calls? (?:do|does|did)(?:n['\u2019]t| not) have the (?:arguments|args|parameters)\b"
+    r"(?! (?:panel|column|tab|view|button|section)\b)"
+    r"|\b(?:contains?|has|have|carries|with) (?:an )?empty [`'\"]?\{\}[`'\"]? (?:arguments|args|parameters|input)\b"
     r"|\b(?:drops?|dropped|loses?|lost|discards?|discarded|strips?|stripped) (?:all |the )?"
     r"(?:tool |tool[ _](?:call|use) |function )?(?:call )?(?:arguments|input arguments)\b",
     re.IGNORECASE,
@@ -133,12 +140,13 @@ _LOSES = re.compile(
     r"\b(?:tool[ _-]?calls?|calls?|arguments|args|parameters|(?:function )?names?)\b(?! to\b)"
     r"|\b(?:tool[ _-]?calls?|arguments|args|parameters|(?:function )?names?)\b[^.;]{0,30}? (?:is|are|get|gets|was|were)"
     r" (?:\w{1,12} ){0,2}?(?:dropped|lost|gone|missing|swallowed|discarded|never (?:emitted|streamed|sent))\b"
+    r"|\btool (?:calls?|calling|generation) fails?\b(?! to (?:execute|run|parse))"
     r"|(?<!\u4e0d\u4f1a)(?<!\u4e0d\u518d)(?<!\u6ca1\u6709)(?<!\u907f\u514d)(?:\u4e22\u5931|\u7f3a\u5931)",
     re.IGNORECASE,
 )
 _IN_STREAM = re.compile(
     r"(?<!non-)(?<!non )(?<!without )\bstream(?:s|ed|ing)?\b(?!-?interval)"
-    r"|\b(?:chunks?|deltas?)\b|\bspeculative decoding\b"
+    r"|(?<!non-)(?<!non )\bstreming\b|\b(?:chunks?|deltas?)\b|\bspeculative decoding\b"
     r"|\u6d41\u5f0f(?!\u5173\u95ed)|(?<![A-Za-z])stream(?=[\u4e00-\u9fff])",
     re.IGNORECASE,
 )

@@ -1,0 +1,44 @@
+"""Sentences on streams and arguments that say what happened, and those that only sound like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompt_debugger.core.diagnose.reported_words import Reported
+from prompt_debugger.core.evidence.reported import reported_calls
+
+HEAD = "# [Bug] it is broken\n\nThis is wrong for every model.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("Tool calling fails as soon as the stream is on.", Reported.LOST),
+        ("The streming loses the arguments of every tool call.", Reported.LOST),
+        ("In the final chunk the tool_call does not have the arguments.", Reported.EMPTY),
+        ("The last item of the tool call contains empty `{}` arguments.", Reported.EMPTY),
+        ("If the model needs to make two tool calls (one for a file), it concatenates multiple JSON objects.",
+         Reported.JOINED),
+        ("Its tool-call arguments arrive truncated (parser error: Expected ',' after a value).", Reported.BROKEN),
+    ],
+)  # fmt: skip
+def test_what_happened_is_read(sentence, kind):
+    said = [*reported_calls(HEAD + sentence)]
+
+    assert said
+    assert all(note.startswith(kind.value) for note in said)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Tool calls fail to execute in the sandbox while the stream is on.",
+        "The view of a tool call does not have the arguments panel.",
+        "If a tool call were split, it concatenates multiple JSON objects.",
+        "Tool generation fails on a machine without a compiler.",
+        "Without streming the arguments of the tool call should not be lost.",
+        "We expect that tool-call arguments arrive truncated.",
+    ],
+)
+def test_what_did_not_happen_is_left_alone(sentence):
+    assert [*reported_calls(HEAD + sentence)] == []
