@@ -39,9 +39,9 @@ def _read(paste: Paste) -> Evidence:
     asked = Evidence(Form.EXCHANGE, "a captured request", request=request)
     begun_event = _begun_in(facts)
     if error.startswith(_OF_CLIENT):
-        return replace(asked, notes=(_LEFT, *begun_event))
+        return replace(asked, form=Form.REQUEST, notes=(_LEFT, *begun_event))
     if not error:
-        return replace(asked, notes=begun_event)
+        return replace(asked, form=Form.REQUEST, notes=begun_event)
     partial = value.get("partial")
     begun = with_answer(asked, read_answer(partial)) if isinstance(partial, dict) and partial else asked
     message: JSONObject = {}
