@@ -47,7 +47,7 @@ def _read(paste: Paste) -> Evidence:
     message: JSONObject = {}
     chat = begun.chat or ChatResult(message, None)
     elapsed_s = float(seconds) if isinstance(seconds, int | float) else 0.0
-    chat = replace(chat, finish_reason=None, error=error, elapsed_s=elapsed_s)
+    chat = replace(chat, finish_reason=None, error=". ".join((error, *begun_event)), elapsed_s=elapsed_s)
     words = "a captured request and an answer that broke off"
     return replace(begun, words=words, chat=chat, finish_reason=None, notes=begun_event)
 

@@ -150,6 +150,7 @@ def test_a_stream_that_is_cut_within_its_first_event_keeps_what_came_and_shows_i
     evidence = read_evidence(text)
     assert any(json.dumps(events[0])[:20] in note for note in evidence.notes)
     assert evidence.request is not None
+    assert not error or (evidence.chat is not None and json.dumps(events[0])[:20] in (evidence.chat.error or ""))
 
 
 @pytest.mark.parametrize("api", STREAMS)
