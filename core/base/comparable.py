@@ -92,7 +92,7 @@ def has_part_of_call(text: str) -> bool:
 def why_incomplete(raw: Completion) -> str:
     """Return what a raw text that is not whole lacks, as a clause; `completeness_reason` has the proof."""
     if is_not_whole(raw):
-        return f"The raw output is not known as a whole: {raw.completeness_reason}"
+        return f"The raw output may be incomplete: {raw.completeness_reason.partition(', so ')[0]}"
     lacks = "lacks" if raw.completeness is Completeness.STRIPPED else "may lack"
     return f"The raw text {lacks} control tokens"
 
