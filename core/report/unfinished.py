@@ -12,7 +12,7 @@ _ENDED = "The run ended with an error: "
 _STOPPED = "The run was stopped before its end."
 _SILENT = "The run did not finish."
 _ENDS = (  # words of the error, and what the files are called
-    (re.compile(r"\bno (?:whole )?answer within|not be sent in time|timed out"), "no-answer"),
+    (re.compile(r"\bno (?:complete |whole )?answer within|not be sent in time|timed out"), "no-answer"),
     (re.compile(r"\bno connection|without an answer|certificate|https"), "no-connection"),
     (re.compile(r"\bbroke off"), "answer-broke-off"),
 )

@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import is_partial
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
@@ -37,12 +38,13 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, i
 
 def find(trace: Trace) -> Iterator[Report]:
     """Look at the arguments of every call of the answer."""
+    is_part = is_partial(trace)  # of which only what is there counts: an object where a text belongs
     for call in returned_calls(trace):
-        if not call.has_function:
+        if not call.has_function and not is_part:
             yield _no_function(call)
-        elif isinstance(call.arguments, dict | list):
+        elif call.has_function and isinstance(call.arguments, dict | list):
             yield _no_text(call)
-    if comparison(trace) is None:
+    if comparison(trace) is None and not is_part:
         for call, text, fault in broken_calls(trace, Break.NO_OBJECT, Break.OTHER, Break.BEHEADED):
             if fault.kind is Break.BEHEADED:
                 yield _no_beginning(trace, call, text)
@@ -113,6 +115,7 @@ RULE: Rule = TraceRule(
     stage=Stage.CONTRACT,
     find=find,
     needs=TracePart.ANSWER,
+    stands_in_part=True,
     threads=("ollama/ollama#17914",),
     fixes=(ClientFix("arguments encoded as text", _ENCODE),),
 )
