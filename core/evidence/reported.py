@@ -140,7 +140,7 @@ _LOSES = re.compile(
     r"\b(?:tool[ _-]?calls?|calls?|arguments|args|parameters|(?:function )?names?)\b(?! to\b)"
     r"|\b(?:tool[ _-]?calls?|arguments|args|parameters|(?:function )?names?)\b[^.;]{0,30}? (?:is|are|get|gets|was|were)"
     r" (?:\w{1,12} ){0,2}?(?:dropped|lost|gone|missing|swallowed|discarded|never (?:emitted|streamed|sent))\b"
-    r"|\btool (?:calls?|calling|generation) fails?\b(?! to (?:execute|run|parse))"
+    r"|\btool (?:calls?|calling|generation) fails?\b(?! to (?:execute|run|parse))(?! ?,)"
     r"|(?<!\u4e0d\u4f1a)(?<!\u4e0d\u518d)(?<!\u6ca1\u6709)(?<!\u907f\u514d)(?:\u4e22\u5931|\u7f3a\u5931)",
     re.IGNORECASE,
 )
