@@ -329,7 +329,7 @@ FAULTY: dict[str, Shape] = {
             ),
         ),
         codes=("PD100",),
-        said="request: Input should be a valid number.",
+        said="`top_k`: Input should be a valid number.",
     ),
     "a call in another API's form": Shape(
         message("", {"name": "get_weather", "arguments": {"city": "Paris"}}), codes=("PD506",), said="has no `function`"
