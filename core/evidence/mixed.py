@@ -203,8 +203,8 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
         return None, error
     if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := string_of_json(text)) is not None:
         return output_of(inner), None
-    is_whole = Paste(text).value is not None
-    if evidence.form is Form.OUTPUT and not is_whole and (is_part(text) or is_in_a_broken_fence(text)):
+    is_of_more = evidence.form is Form.OUTPUT and (is_part(text) or is_in_a_broken_fence(text))
+    if is_of_more and Paste(text).value is None:
         return None, RequestError(
             "The text contains an output inside incomplete JSON or printed text.",
             "Paste all of it, or only the output.",
