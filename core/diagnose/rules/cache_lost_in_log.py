@@ -60,8 +60,8 @@ def find(trace: Trace) -> Iterator[Report]:
         )
     yield Report(
         title="llama.cpp read the whole prompt again: it could use nothing of its cache.",
-        detail=f"The server's log says so.{place} A model with sliding-window or recurrent memory can go back only to "
-        "a checkpoint, and none was early enough.",
+        detail=f"The server's log says so.{place} The usual reason is sliding-window or recurrent memory: a model with "
+        "it can go back only to a checkpoint.",
         evidence=(FindingEvidence("server", quote=lost),),
         fix=_FIX,
     )
