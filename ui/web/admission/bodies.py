@@ -2,7 +2,8 @@
 
 A body that is begun and not continued holds a connection and memory. So a body must keep coming, and when the
 places are taken, who has sent nothing for longest gives way: someone whose body comes at once is never held up by
-them.
+them. Nobody gives a place up in the first moment, or fifty people of one class who press Run together would lose
+bodies that have arrived and were only not read yet. Where memory is short, it is given up at once.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from prompt_debugger.ui.web.admission.payloads import PayloadError
 
 IDLE_S = 5.0  # between two parts of a body
 WHOLE_S = 60.0  # for all of it
+QUIET_S = 1.0  # without a part, before a body gives its place to another
 MAX_READERS = 64  # bodies that come in at the same time
 MAX_READERS_PER_VISITOR = 16
 MAX_BODIES_HELD = 8  # bytes of unfinished bodies, in bodies of the greatest length
@@ -29,10 +31,17 @@ class _Reader:
     limit: asyncio.Timeout
     heard_s: float
     size: int = 0
+    gives_way_after_s: float | None = None
 
-    def give_way(self) -> None:
+    def ends_after(self, quiet_s: float) -> bool:
+        """Whether it has ended, or will as soon as it has been silent for so long."""
+        return self.limit.expired() or (self.gives_way_after_s is not None and self.gives_way_after_s <= quiet_s)
+
+    def give_way(self, quiet_s: float) -> None:
+        """Let it end as soon as it has been silent for so long; the next part of it saves it."""
         if not self.limit.expired():
-            self.limit.reschedule(0.0)
+            self.gives_way_after_s = quiet_s
+            self.limit.reschedule(self.heard_s + quiet_s)
 
 
 class BodyMemory:
@@ -42,10 +51,13 @@ class BodyMemory:
         max_bytes: Greatest length of a body.
     """
 
-    def __init__(self, max_bytes: int, *, idle_s: float = IDLE_S, whole_s: float = WHOLE_S) -> None:
+    def __init__(
+        self, max_bytes: int, *, idle_s: float = IDLE_S, whole_s: float = WHOLE_S, quiet_s: float = QUIET_S
+    ) -> None:
         self.max_bytes = max_bytes
         self._idle_s = idle_s
         self._whole_s = whole_s
+        self._quiet_s = quiet_s
         self._readers: list[_Reader] = []
 
     async def read(self, receive: Receive, visitor: str) -> bytes | None:
@@ -62,7 +74,7 @@ class BodyMemory:
                 reader = _Reader(visitor, limit, started_s)
                 self._readers.append(reader)
                 try:
-                    self._make_sandbox(reader)
+                    self._free_a_place(reader)
                     while True:
                         message = await receive()
                         if message["type"] == "http.disconnect":
@@ -74,6 +86,7 @@ class BodyMemory:
                             return b"".join(parts)
                         reader.heard_s = loop.time()
                         if not limit.expired():
+                            reader.gives_way_after_s = None
                             limit.reschedule(min(reader.heard_s + self._idle_s, started_s + self._whole_s))
                 finally:
                     self._readers.remove(reader)
@@ -85,30 +98,25 @@ class BodyMemory:
         if reader.size > self.max_bytes:
             raise PayloadError(too_long(self.max_bytes), 413)
         while sum(one.size for one in self._readers) > MAX_BODIES_HELD * self.max_bytes:
-            if not self._end_slowest([one for one in self._readers if one.size and one is not reader]):
+            if not self._end_slowest([one for one in self._readers if one.size and one is not reader], 0.0):
                 return
 
-    def _make_sandbox(self, reader: _Reader) -> None:
+    def _free_a_place(self, reader: _Reader) -> None:
         others = [one for one in self._readers if one is not reader and not one.limit.expired()]
         own = [one for one in others if one.visitor == reader.visitor]
         if len(own) >= MAX_READERS_PER_VISITOR:
-            self._end_slowest(own)
+            self._end_slowest(own, self._quiet_s)
         elif len(others) >= MAX_READERS:
-            self._end_slowest(others)
+            self._end_slowest(others, self._quiet_s)
 
-    def _end_slowest(self, readers: list[_Reader]) -> bool:
-        waiting = [one for one in readers if not _is_ending(one)]
+    def _end_slowest(self, readers: list[_Reader], quiet_s: float) -> bool:
+        waiting = [one for one in readers if not one.ends_after(quiet_s)]
         if not waiting:
             return False
-        min(waiting, key=lambda one: one.heard_s).give_way()
+        min(waiting, key=lambda one: one.heard_s).give_way(quiet_s)
         return True
 
 
 def too_long(max_bytes: int) -> str:
     """Return the words for a body that is too long."""
     return f"The message is longer than the {max_bytes:,} bytes that this page accepts: shorten the text."
-
-
-def _is_ending(reader: _Reader) -> bool:
-    when = reader.limit.when()
-    return reader.limit.expired() or when == 0.0

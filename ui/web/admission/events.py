@@ -195,6 +195,7 @@ class EventGuard:
         use = Use(kind_of(event.rule.name, is_queued=is_queued), event.session, visitor, len(event.body))
         self._counts.check(use, (*self._memory.in_use(), *self._passing))
         self.sessions.use(event.session, visitor)
+        self.sessions.bring(event.session, +1)
         self._passing.append(use)
         self.count += 1
         try:
@@ -203,6 +204,7 @@ class EventGuard:
             await self._pass_on(event.body, scope, receive, send)
         finally:
             self._passing.remove(use)
+            self.sessions.bring(event.session, -1)
 
     async def _pass_on(self, body: bytes, scope: Message, receive: Receive, send: Send) -> None:
         """Give gradio what was judged in place of what was sent."""

@@ -33,7 +33,7 @@ _FREE_LOOK_S = 0.025  # where there is no one else to serve
 _BEAT_S = 0.1
 _MAX_NAMES = 1_000
 _MAX_PAGES = 256  # of one visitor
-_MANY_PAGES = 64  # opened within a minute: more are not pages that someone looks at
+_MANY_PAGES = 128  # opened within a minute: more are not pages that someone looks at
 
 T = TypeVar("T")
 

@@ -1,7 +1,8 @@
 """Which open pages are remembered: gradio keeps what a page's last run left, and drops whose turn it is by age alone.
 
 Here a visitor who opens many pages loses pages of their own; someone else's run stays. What goes first: pages that
-hold nothing, then pages that were closed, then the ones that were quiet for longest.
+hold nothing, then pages that were closed, then the ones that were quiet for longest; last, those whose event was let
+in a moment ago.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class _Seen:
     visitor: str
     used_s: float
     streams: int = 0
+    coming: int = 0
 
 
 class Sessions:
@@ -104,11 +106,18 @@ class Sessions:
             seen.streams = max(0, seen.streams + change)
             seen.used_s = self._clock()
 
+    def bring(self, page: str, change: int) -> None:
+        """Note that one event more or less of a page was let in and has not reached the queue yet."""
+        seen = self._pages.get(page)
+        if seen is not None:
+            seen.coming = max(0, seen.coming + change)
+            seen.used_s = self._clock()
+
     def forget_closed(self) -> None:
         """Forget the pages that were closed a while ago."""
         now = self._clock()
         for page, seen in list(self._pages.items()):
-            if seen.streams or seen.used_s > now - EMPTY_KEEP_S:
+            if seen.streams or seen.coming or seen.used_s > now - EMPTY_KEEP_S:
                 continue
             keep_s = self._limits.keep_s if self._memory.holds(page) else EMPTY_KEEP_S
             if seen.used_s < now - keep_s and not self._memory.is_busy(page):
@@ -123,7 +132,7 @@ class Sessions:
     def _forget_one(self, pages: list[str]) -> None:
         def worth(page: str) -> tuple[Any, ...]:
             seen = self._pages[page]
-            return self._memory.holds(page), seen.streams > 0, seen.used_s
+            return seen.coming > 0, self._memory.holds(page), seen.streams > 0, seen.used_s
 
         self._forget(min(pages, key=worth))
 

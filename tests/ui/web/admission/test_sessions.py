@@ -145,3 +145,24 @@ def test_only_pages_that_do_not_listen_lose_what_goes_on(sessions, kept):
     sessions.end_unheard()
 
     assert kept.ended == ["never did", "listened"]
+
+
+def test_a_page_whose_event_is_on_its_way_is_not_the_one_to_go(sessions, kept):
+    sessions.use("coming", "both")
+    sessions.bring("coming", +1)
+    for number in range(250):
+        kept.full.add(f"theirs {number}")
+        sessions.use(f"theirs {number}", "both")
+        sessions.listen(f"theirs {number}", +1)
+
+    assert sessions.is_known("coming")
+
+
+def test_a_page_whose_event_has_arrived_is_one_among_others_again(sessions, clock):
+    sessions.use("came", "both")
+    sessions.bring("came", +1)
+    sessions.bring("came", -1)
+    clock.now += EMPTY_KEEP_S + 1
+    sessions.forget_closed()
+
+    assert not sessions.is_known("came")
