@@ -217,7 +217,7 @@ class _Ask(NamedTuple):
 def sandbox_of(name: str = COMMON) -> Sandbox:
     """Return the sandbox of this name that everything in this process shares; its processes start when needed."""
     sandbox = Sandbox(name)
-    _ROOMS.append(sandbox)
+    _SHARED.append(sandbox)
     atexit.register(sandbox.close)
     return sandbox
 
@@ -228,11 +228,11 @@ def close_sandboxes() -> None:
     Nothing waits here for their last: a page that ends has to be gone before it reports how its work came out.
     """
     sandbox_of.cache_clear()
-    while _ROOMS:
-        _ROOMS.pop().end()
+    while _SHARED:
+        _SHARED.pop().end()
 
 
-_ROOMS: list[Sandbox] = []
+_SHARED: list[Sandbox] = []
 _OVER = object()
 
 

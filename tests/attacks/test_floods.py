@@ -141,7 +141,7 @@ async def test_pages_that_leave_give_their_places_back(public: RunningPage, stac
     assert '"process_completed"' in await leaver.listen()
 
 
-async def test_probes_that_wait_leave_sandbox_for_another_visitors(public: RunningPage, stack: AsyncExitStack) -> None:
+async def test_probes_that_wait_leave_room_for_another_visitor(public: RunningPage, stack: AsyncExitStack) -> None:
     """62 of them gave everyone 503 for 100 s. Another visitor's probe, render and check are answered meanwhile."""
     hostile = await hostile_pages(stack, public, 60, FLOODING)
     statuses = [

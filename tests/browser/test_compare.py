@@ -210,7 +210,7 @@ def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("window_width", [400])
-def test_the_panel_breaks_no_accessibility_rule_and_fits_where_sandbox_is_scarce(
+def test_the_panel_breaks_no_accessibility_rule_and_fits_where_room_is_scarce(
     bare: DebuggerPage, bundles: tuple[Path, Path], window_width: int
 ) -> None:
     compare(bare, *bundles)

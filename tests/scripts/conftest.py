@@ -10,8 +10,7 @@ import pytest
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
     """Let torch compute on one core: for networks this small, others would mostly wait for each other's steps."""
-    import torch
-
+    torch = pytest.importorskip("torch", reason="PyTorch comes with the lab")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from scripts.lab_model.rendering import Templates, read_templates, render_prompt
 from scripts.lab_model.tokenizer import PLAIN_ADDED_TOKENS, SPECIAL_TOKENS, load_tokenizer
@@ -68,6 +67,9 @@ def templates(lab_model_dir: Path) -> Templates:
 @pytest.fixture(scope="module")
 def ask(lab_model_dir: Path, tokenizer: PreTrainedTokenizerFast, templates: Templates) -> Ask:
     """The shipped weights, greedily: messages in, raw completion out."""
+    torch = pytest.importorskip("torch", reason="PyTorch comes with the lab")
+    from transformers import LlamaForCausalLM
+
     torch.set_num_threads(1)  # so small a model is no faster with more, and much slower on a busy machine
     network = LlamaForCausalLM.from_pretrained(lab_model_dir, dtype=torch.bfloat16).eval()
 

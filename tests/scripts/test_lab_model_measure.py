@@ -1,21 +1,31 @@
-"""Measuring the shipped model, on one case per group."""
+"""Measuring the shipped model, on one case per group. PyTorch is imported by the tests, not as they are collected."""
+
+from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import torch
-from transformers import LlamaForCausalLM
 
 from scripts.lab_model.dialogues import KINDS
-from scripts.lab_model.measure import Case, Score, answer_greedily, measure, read_values, split_cases
 from scripts.lab_model.tokenizer import load_tokenizer
-from scripts.train_lab_model import main
+
+if TYPE_CHECKING:
+    from transformers import LlamaForCausalLM
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
+def load_network(folder: Path, dtype: str) -> LlamaForCausalLM:
+    from transformers import LlamaForCausalLM
+
+    return LlamaForCausalLM.from_pretrained(folder, dtype=dtype).eval()
+
+
 def test_every_labelled_run_becomes_a_case_with_everything_before_it_as_prompt() -> None:
+    from scripts.lab_model.measure import Case, split_cases
+
     ids = (1, 2, 3, 4, 5, 6, 7)
     labels = (-100, -100, 3, 4, -100, 6, 7)
 
@@ -23,7 +33,9 @@ def test_every_labelled_run_becomes_a_case_with_everything_before_it_as_prompt()
 
 
 def test_answers_do_not_depend_on_the_batch(lab_model_dir: Path) -> None:
-    network = LlamaForCausalLM.from_pretrained(lab_model_dir, dtype=torch.float32).eval()
+    from scripts.lab_model.measure import Case, answer_greedily
+
+    network = load_network(lab_model_dir, "float32")
     tokenizer = load_tokenizer(lab_model_dir)
     texts = ("<|im_user|>user<|im_middle|>hi", "<|im_user|>user<|im_middle|>What can you do?")
     prompts = [
@@ -38,7 +50,9 @@ def test_answers_do_not_depend_on_the_batch(lab_model_dir: Path) -> None:
 
 
 def test_wrong_answers_are_counted_and_one_is_shown(lab_model_dir: Path) -> None:
-    network = LlamaForCausalLM.from_pretrained(lab_model_dir, dtype=torch.bfloat16).eval()
+    from scripts.lab_model.measure import Case, Score, measure
+
+    network = load_network(lab_model_dir, "bfloat16")
     tokenizer = load_tokenizer(lab_model_dir)
     prompt = tuple(
         tokenizer("<|im_user|>user<|im_middle|>hi<|im_end|><|im_assistant|>assistant<|im_middle|>")["input_ids"]
@@ -66,10 +80,14 @@ CALL = '<|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>{"x": "Oslo"
     ],
 )
 def test_argument_values_are_read_from_every_call(answer: str, values: list[list[object]] | None) -> None:
+    from scripts.lab_model.measure import read_values
+
     assert read_values(answer) == values
 
 
 def test_measuring_alone_rewrites_the_card_and_nothing_else(lab_model_dir: Path, tmp_path: Path) -> None:
+    from scripts.train_lab_model import main
+
     folder = tmp_path / "model"
     shutil.copytree(lab_model_dir, folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "README.md"}

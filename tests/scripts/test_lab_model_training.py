@@ -1,29 +1,49 @@
-"""The training run, on a tiny plan: same seed, same weights; and it learns."""
+"""The training run, on a tiny plan: same seed, same weights; and it learns.
 
+PyTorch is imported by the tests, not as they are collected: it comes with the lab.
+"""
+
+from __future__ import annotations
+
+import importlib
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
-import torch
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
-from scripts.lab_model.build import build_tokenizer, save_model
 from scripts.lab_model.rendering import Templates, read_templates
 from scripts.lab_model.tokenizer import PLAIN_ADDED_TOKENS, SPECIAL_TOKENS, load_tokenizer
-from scripts.lab_model.training import Plan, build_network, train_network
+
+if TYPE_CHECKING:
+    from transformers import LlamaForCausalLM
+
+    from scripts.lab_model.training import Plan
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TINY = Plan(
-    vocab_size=400,
-    hidden_size=32,
-    layer_count=1,
-    head_count=2,
-    echo_steps=2,
-    short_steps=2,
-    dialogue_steps=2,
-    tokens_per_batch=256,
-)
+
+@pytest.fixture(scope="module")
+def torch() -> ModuleType:
+    return importlib.import_module("torch")
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Plan:
+    from scripts.lab_model.training import Plan
+
+    return Plan(
+        vocab_size=400,
+        hidden_size=32,
+        layer_count=1,
+        head_count=2,
+        echo_steps=2,
+        short_steps=2,
+        dialogue_steps=2,
+        tokens_per_batch=256,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -32,33 +52,47 @@ def templates(lab_model_dir: Path) -> Templates:
 
 
 @pytest.fixture(scope="module")
-def tokenizer(templates: Templates) -> PreTrainedTokenizerFast:
-    return build_tokenizer(TINY, templates, sample_count=60)
+def tokenizer(tiny: Plan, templates: Templates) -> PreTrainedTokenizerFast:
+    from scripts.lab_model.build import build_tokenizer
+
+    return build_tokenizer(tiny, templates, sample_count=60)
 
 
 def _train(plan: Plan, tokenizer: PreTrainedTokenizerFast, templates: Templates) -> LlamaForCausalLM:
+    from scripts.lab_model.training import build_network, train_network
+
     network = build_network(plan, tokenizer)
     train_network(network, tokenizer, templates, plan, lambda line: None)
     return network
 
 
-def test_same_seed_gives_the_same_weights(tokenizer: PreTrainedTokenizerFast, templates: Templates) -> None:
-    first = _train(TINY, tokenizer, templates).state_dict()
-    second = _train(TINY, tokenizer, templates).state_dict()
+def test_same_seed_gives_the_same_weights(
+    torch: ModuleType, tiny: Plan, tokenizer: PreTrainedTokenizerFast, templates: Templates
+) -> None:
+    first = _train(tiny, tokenizer, templates).state_dict()
+    second = _train(tiny, tokenizer, templates).state_dict()
 
     assert first.keys() == second.keys()
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_another_seed_gives_other_weights(tokenizer: PreTrainedTokenizerFast, templates: Templates) -> None:
-    first = build_network(TINY, tokenizer).state_dict()
-    second = build_network(replace(TINY, seed=1), tokenizer).state_dict()
+def test_another_seed_gives_other_weights(
+    torch: ModuleType, tiny: Plan, tokenizer: PreTrainedTokenizerFast, templates: Templates
+) -> None:
+    from scripts.lab_model.training import build_network
+
+    first = build_network(tiny, tokenizer).state_dict()
+    second = build_network(replace(tiny, seed=1), tokenizer).state_dict()
 
     assert any(not torch.equal(first[name], second[name]) for name in first)
 
 
-def test_loss_falls_within_a_few_steps(tokenizer: PreTrainedTokenizerFast, templates: Templates) -> None:
-    plan = replace(TINY, echo_steps=0, short_steps=40, dialogue_steps=0, peak_rate=1e-2)
+def test_loss_falls_within_a_few_steps(
+    torch: ModuleType, tiny: Plan, tokenizer: PreTrainedTokenizerFast, templates: Templates
+) -> None:
+    from scripts.lab_model.training import build_network, train_network
+
+    plan = replace(tiny, echo_steps=0, short_steps=40, dialogue_steps=0, peak_rate=1e-2)
     network = build_network(plan, tokenizer)
 
     loss = train_network(network, tokenizer, templates, plan, lambda line: None)
@@ -66,14 +100,25 @@ def test_loss_falls_within_a_few_steps(tokenizer: PreTrainedTokenizerFast, templ
     assert loss < torch.log(torch.tensor(400.0)) - 1  # a network that guesses evenly scores log(400)
 
 
-def test_same_seed_gives_the_same_vocabulary(tokenizer: PreTrainedTokenizerFast, templates: Templates) -> None:
-    again = build_tokenizer(TINY, templates, sample_count=60)
+def test_same_seed_gives_the_same_vocabulary(
+    tiny: Plan, tokenizer: PreTrainedTokenizerFast, templates: Templates
+) -> None:
+    from scripts.lab_model.build import build_tokenizer
+
+    again = build_tokenizer(tiny, templates, sample_count=60)
 
     assert again.get_vocab() == tokenizer.get_vocab()
 
 
-def test_saved_folder_loads_again(tmp_path: Path, tokenizer: PreTrainedTokenizerFast, templates: Templates) -> None:
-    network = build_network(TINY, tokenizer)
+def test_saved_folder_loads_again(
+    torch: ModuleType, tiny: Plan, tmp_path: Path, tokenizer: PreTrainedTokenizerFast, templates: Templates
+) -> None:
+    from transformers import LlamaForCausalLM
+
+    from scripts.lab_model.build import save_model
+    from scripts.lab_model.training import build_network
+
+    network = build_network(tiny, tokenizer)
 
     save_model(network, tokenizer, tmp_path)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Request
 from prompt_debugger.core.evidence import Evidence, Form, gather_evidence, read_evidence
-from prompt_debugger.core.sandbox import Limits as Sandbox
+from prompt_debugger.core.sandbox import Limits as JobLimits
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.ui.present import notices_payload
@@ -56,7 +56,7 @@ for _traveller in (Form, Evidence, Reading, Checked):
     admit(_traveller)
 
 
-@job("reading what was pasted", Sandbox(cpu_s=6.0, memory_mb=1024))
+@job("reading what was pasted", JobLimits(cpu_s=6.0, memory_mb=1024))
 def read_anything(
     text: str, limits: Limits, reading: Reading, *, hides_keys: bool, request: str = "", prompt: str = ""
 ) -> Evidence:
@@ -85,7 +85,7 @@ def _without_keys(pasted: Evidence, request: Request) -> Evidence:
     return replace(pasted, request=without_keys(request))
 
 
-@job("reading what was pasted", Sandbox(cpu_s=3.0, memory_mb=1024))
+@job("reading what was pasted", JobLimits(cpu_s=3.0, memory_mb=1024))
 def check_anything(text: str, reading: Reading, *, is_public: bool, aim: str = "") -> Checked:
     """Return the lines under the editor, whatever is in it, and the server that a pasted call names.
 

@@ -25,7 +25,7 @@ from prompt_debugger.core.report import (
     write_bundle,
 )
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.sandbox import Limits as Sandbox
+from prompt_debugger.core.sandbox import Limits as JobLimits
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.core.tools.sessions import Exchange, gather_pasted
@@ -66,7 +66,7 @@ for _traveller in (Bundle, Exchange, Limits, LimitError):
     admit(_traveller)
 
 
-@job("reading a raw output", Sandbox(cpu_s=6.0, memory_mb=1024))
+@job("reading a raw output", JobLimits(cpu_s=6.0, memory_mb=1024))
 def parse_locked(case: JSONObject) -> tuple[JSONObject, tuple[Finding, ...]]:
     """Return the `parse` document of a case that asks no parser, and its findings."""
     with CaseParser(is_locked=True) as parser:
@@ -74,14 +74,14 @@ def parse_locked(case: JSONObject) -> tuple[JSONObject, tuple[Finding, ...]]:
     return parse_to_json(parse, findings=findings, notes=notes), findings
 
 
-@job("reading the sessions", Sandbox(cpu_s=6.0, memory_mb=1024))
+@job("reading the sessions", JobLimits(cpu_s=6.0, memory_mb=1024))
 def read_sessions(text: str) -> tuple[tuple[Exchange, ...], tuple[str, ...]]:
     """Return the exchanges of a pasted text in their order, and what was left out."""
     gathered = gather_pasted(text)
     return tuple(gathered.exchanges[:MAX_EXCHANGES]), tuple(gathered.unread)
 
 
-@job("reading the request", Sandbox(cpu_s=4.0, memory_mb=1024), warm_up=warm_up)
+@job("reading the request", JobLimits(cpu_s=4.0, memory_mb=1024), warm_up=warm_up)
 def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
     """Return the request in a pasted text.
 
@@ -101,7 +101,7 @@ def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
     return without_keys(request) if hides_keys else request
 
 
-@job("reading the request", Sandbox(cpu_s=2.0, memory_mb=1024))
+@job("reading the request", JobLimits(cpu_s=2.0, memory_mb=1024))
 def check_pasted(text: str, *, is_public: bool) -> str:
     """Return the payload of the lines under the editor."""
     try:
@@ -110,13 +110,13 @@ def check_pasted(text: str, *, is_public: bool) -> str:
         return notices_payload(error)
 
 
-@job("making a link", Sandbox(cpu_s=4.0, memory_mb=1024))
+@job("making a link", JobLimits(cpu_s=4.0, memory_mb=1024))
 def make_link(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
     """Return what a link carries, and what is to be said about it."""
     return link_state(text, choices)
 
 
-@job("masking what looks like a secret in this run", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+@job("masking what looks like a secret in this run", JobLimits(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
 def share_as(form: str, trace: Trace, title: str = "", place: str = "") -> tuple[JSONObject, bytes]:
     """Return a run in one form in which it may be shared: the header of its payload, and the file.
 
@@ -129,7 +129,7 @@ def share_as(form: str, trace: Trace, title: str = "", place: str = "") -> tuple
     return FORMS[form](share_trace(replace(trace, title=title.strip()[:MAX_TITLE] or trace.title), place))
 
 
-@job("writing a test of this run", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+@job("writing a test of this run", JobLimits(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
 def upstream_source(trace: Trace, engine: str) -> str:
     """Return the failing test for maintainers that a run makes, secrets covered.
 
@@ -139,13 +139,13 @@ def upstream_source(trace: Trace, engine: str) -> str:
     return share_trace(trace).upstream_test(engine)
 
 
-@job("masking what looks like a secret in this conversation", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+@job("masking what looks like a secret in this conversation", JobLimits(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
 def mask_document(document: JSONObject) -> bytes:
     """Return a document in which it may be shared, as JSON text."""
     return (json.dumps(redact_json(document), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
-@job("reading the bundle", Sandbox(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
+@job("reading the bundle", JobLimits(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
 def read_packed(packed: str, limit: int) -> Bundle:
     """Return the bundle that a browser packed: gzip in base64.
 
@@ -176,7 +176,7 @@ class Reopened(NamedTuple):
 admit(Reopened)
 
 
-@job("opening the bundle", Sandbox(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
+@job("opening the bundle", JobLimits(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
 def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
     """Read a bundle and draw it.
 
@@ -201,7 +201,7 @@ def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
     return Reopened(bundle.trace, text, describe_bundle(bundle), name, payloads)
 
 
-@job("showing a cell of a check", Sandbox(cpu_s=10.0, memory_mb=1024))
+@job("showing a cell of a check", JobLimits(cpu_s=10.0, memory_mb=1024))
 def shown_cell(trace: Trace, origin: str) -> Payloads:
     """Return the views of one parser on one answer of a check, marked as such.
 
@@ -212,13 +212,13 @@ def shown_cell(trace: Trace, origin: str) -> Payloads:
     return marked_payloads(trace, "from a check", origin)
 
 
-@job("showing a row of a verification", Sandbox(cpu_s=15.0, wall_s=120.0, memory_mb=2048))
+@job("showing a row of a verification", JobLimits(cpu_s=15.0, wall_s=120.0, memory_mb=2048))
 def shown_row(trace: Trace, origin: str) -> Payloads:
     """Return the views of one row of a verification, marked as such; arguments as `shown_cell`."""
     return marked_payloads(trace, "from verify", origin)
 
 
-@job("comparing two runs", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=3072))
+@job("comparing two runs", JobLimits(cpu_s=20.0, wall_s=120.0, memory_mb=3072))
 def compare_packed(packed: str, limit: int) -> str:
     """Return the payload of two runs side by side, which a browser packed together: `[[name, bundle], …]`.
 

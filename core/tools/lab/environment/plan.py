@@ -33,7 +33,7 @@ class InstallPlan:
         base_python: The Python that it is made with.
         packages: All that goes into it.
         missing: What is not there yet.
-        free_mb: Sandbox on that disk.
+        free_mb: Free space on that disk.
         environment: What is there, whole and of this very list; `None` if something is to be done.
     """
 

@@ -40,7 +40,7 @@ MADE_FOR = {
     "unsloth-mistral-Devstral-Small-2507": "mistral",
 }
 REFUSED_BY_ITSELF = {"Kimi-K2-Instruct"}  # the template fails in the reference library's sandbox
-SANDBOX_FOR_OTHERS = {"gemma-2", "rwkv", "Phi-3.5", "functionary"}  # print no call, or one that no parser reads
+NO_PARSER_READS_THEM = {"gemma-2", "rwkv", "Phi-3.5", "functionary"}  # print no call, or one that no parser reads
 
 
 async def checked(engine, file):
@@ -60,7 +60,7 @@ async def test_the_parser_made_for_it_is_recommended_or_its_failure_is_shown(eng
     assert chosen.tool_parser == own or any(one in reason for one in problems for reason in chosen.reasons), chosen
 
 
-@pytest.mark.parametrize("part", sorted(SANDBOX_FOR_OTHERS))
+@pytest.mark.parametrize("part", sorted(NO_PARSER_READS_THEM))
 async def test_where_nothing_reads_the_calls_it_is_reported(engine, corpus_dir, part):
     (file,) = [file for file in corpus_dir.glob("*.jinja") if part in file.name]
 

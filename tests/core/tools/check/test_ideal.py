@@ -77,7 +77,7 @@ def test_a_block_that_the_history_fills_is_written(write):
     assert "zqFirst I think about it." in write(empty, "reasoning-and-text").raw
 
 
-def test_a_switch_is_found_that_makes_sandbox_for_reasoning(write):
+def test_a_switch_is_found_that_makes_room_for_reasoning(write):
     switched = changed(
         HERMES,
         "<|im_start|>assistant\n{% endif %}",

@@ -37,7 +37,7 @@ async def pool() -> AsyncIterator[LabPool]:
     pool.stop_all()
 
 
-async def test_a_failed_boot_reaches_all_callers_and_leaves_sandbox(pool: LabPool, tmp_path: Path) -> None:
+async def test_a_failed_boot_reaches_all_callers_and_frees_its_place(pool: LabPool, tmp_path: Path) -> None:
     spec = LabSpec(model_dir=tmp_path / "nowhere")
 
     results = await asyncio.gather(pool.get(spec), pool.get(spec), return_exceptions=True)

@@ -65,7 +65,7 @@ def test_the_file_of_every_family_is_python_and_carries_its_reader(family):
     assert "from prompt_debugger" not in source
 
 
-def test_one_family_takes_less_sandbox_than_all():
+def test_one_family_takes_less_space_than_all():
     assert len(write_plugin("kimi_k2")) < len(write_plugin("all"))
 
 

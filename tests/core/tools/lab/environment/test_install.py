@@ -147,7 +147,7 @@ def test_two_installers_of_one_folder_do_not_meet(home, wheels):
             Installation(plan).run()
 
 
-def test_a_disk_without_sandbox_is_refused_before_anything_is_done(home):
+def test_a_full_disk_is_refused_before_anything_is_done(home):
     huge = (Package("tiny-a", "1.0", 1e12),)
 
     with pytest.raises(LabError, match="but the lab needs about") as caught:
