@@ -17,6 +17,7 @@ from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.events import Events, events_of_objects, events_of_sse
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.native import objects_are_pieces, read_native, read_pieces
 from prompt_debugger.core.evidence.shapes import (
     Shaped,
     chunk_of_call,
@@ -31,7 +32,7 @@ _GATHERED = "The message was assembled from a stream."
 
 def is_answer(value: JSON) -> bool:
     """Return whether a JSON value is a server's answer, or a part of one, in any of the APIs."""
-    return _dialect_of(value) is not None or shape_answer(value) is not None
+    return _dialect_of(value) is not None or shape_answer(value) is not None or read_native(value) is not None
 
 
 def _dialect_of(value: JSON) -> Dialect | None:
@@ -64,7 +65,7 @@ def _is_item(value: JSONObject) -> bool:
 def is_event_list(values: Sequence[JSON]) -> bool:
     """Return whether JSON values are the events of one stream."""
     first = values[0] if values else None
-    if are_call_deltas(values):
+    if are_call_deltas(values) or objects_are_pieces(values):
         return True
     if dialect_of_event(first) is not None or is_chunk(first):
         others = values[1:20]
@@ -112,6 +113,8 @@ def read_answer(value: JSON) -> Answer:
     shaped = shape_answer(value)
     if shaped is not None:
         return _read_chat(shaped)
+    if (native := read_native(value)) is not None:
+        return native
     if isinstance(value, dict) and is_error(value):
         return Answer(error=refusal_of(value), words="an error instead of an answer")
     raise RequestError(
@@ -192,6 +195,8 @@ def _read_events(found: Events, body: str) -> Answer:
         answer = dialect.read_events(found.objects, body)
     elif any(isinstance(value.get("choices"), list) for value in found.objects):
         answer = _chat_stream(found, body)
+    elif (native := read_pieces(found.objects)) is not None:
+        answer = native
     elif any(is_error(value) for value in found.objects):
         answer = _only_error(found, body)
     else:

@@ -1,4 +1,4 @@
-"""Bodies of /v1/completions, and of Ollama's raw /api/generate: the prompt itself is what is sent."""
+"""Bodies of /v1/completions, of Ollama's raw /api/generate and of servers' own APIs: the prompt itself is sent."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.complete.shapes import text_of
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.native import prompt_of
 from prompt_debugger.core.request import body_text
 
 
@@ -13,6 +14,8 @@ def is_completions_body(value: JSONObject) -> bool:
     """Return whether a body has a prompt that the model reads as it is."""
     if "messages" in value or "input" in value or "contents" in value:
         return False
+    if prompt_of(value) is not None:
+        return True
     prompt = value.get("prompt")
     if "raw" in value or "template" in value or "system" in value:
         return value.get("raw") is True and isinstance(prompt, str)  # Ollama: else a template is put around it
@@ -25,8 +28,10 @@ def _is_ollama(value: JSONObject) -> bool:
 
 def completions_request(value: JSONObject) -> Evidence:
     """Return the evidence in such a body: the prompt, and the rest of the body as the request."""
-    prompt, notes = _prompt_of(value.get("prompt"))
-    body: JSONObject = {name: item for name, item in value.items() if name != "prompt"}
+    native = prompt_of(value)
+    name_of_prompt = "prompt" if native is None else native[1]
+    prompt, notes = _prompt_of(value.get(name_of_prompt))
+    body: JSONObject = {name: item for name, item in value.items() if name != name_of_prompt}
     notes = ("A body of plain completions has a prompt instead of messages, so no chat template is rendered.", *notes)
     request = Request(body, body_text(body))
     return Evidence(Form.REQUEST, "a request for plain completions", request=request, prompt=prompt, notes=notes)

@@ -13,6 +13,7 @@ from prompt_debugger.core.diagnose.written_calls import begun_bare_call
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_error, is_event_list
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
+from prompt_debugger.core.evidence.native import prompt_of
 from prompt_debugger.core.evidence.shapes import chunk_of_delta, chunk_within, is_called_function, is_chunk
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
@@ -208,6 +209,8 @@ def is_request(value: JSON) -> bool:
     if "messages" in value:
         return True
     if isinstance(value.get("prompt"), str | list) and ("model" in value or not _OF_LLAMA_CPP.isdisjoint(value)):
+        return not is_answer(value)
+    if prompt_of(value) is not None:
         return not is_answer(value)
     return isinstance(value.get("input"), str | list) and not is_answer(value)
 

@@ -1,0 +1,169 @@
+"""Servers' own text-generation APIs: the body has a prompt, and what is answered is a raw output.
+
+    KoboldCpp     /api/v1/generate               {"results": [{"text": …, "finish_reason": …}]}
+                  /api/extra/generate/stream     {"token": …, "finish_reason": …}, a piece per event
+    Triton        /v2/models/MODEL/generate      {"model_name": …, "model_version": …, "text_output": …}
+                  …/generate_stream              the same, a piece per event
+    SGLang        /generate                      {"text": …, "meta_info": {"finish_reason": {"type": …}}}
+    TGI           /generate_stream               {"token": {"id", "text"}, "generated_text": …}, a piece per event
+    llama.cpp     /completion, streamed          {"content": …, "stop": false, "id_slot": …}, a piece per event
+
+An object counts as one of these only by fields that no other answer has next to its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.complete.dialects import Answer
+from prompt_debugger.core.complete.shapes import objects_of, text_of
+
+_KOBOLD = "an answer of KoboldCpp's /api/v1/generate"
+_TRITON = "an answer of Triton's generate"
+_SGLANG = "an answer of SGLang's /generate"
+_OF_RESULT = frozenset({"text", "finish_reason", "tool_calls", "logprobs", "prompt_tokens", "completion_tokens"})
+_OF_KOBOLD = frozenset({"max_context_length", "max_length", "rep_pen", "stop_sequence", "sampler_order", "genkey"})
+_OF_TOKEN = frozenset({"token", "finish_reason", "tool_calls"})
+_OF_PIECE = frozenset({"id_slot", "slot_id", "tokens", "tokens_predicted", "tokens_evaluated", "multimodal"})
+_REASONS = {"eos_token": "stop", "stop_sequence": "stop"}  # TGI's words
+_KEEPS_PROMPT = (
+    "Triton's backends put the prompt before the output unless the request sets `exclude_input_in_output` or the "
+    "model's configuration does; whether it is in this text is unknown."
+)
+_PROMPT_LEFT_OUT = "The output begins with the prompt, as Triton's backends return it; that part was left out."
+
+
+class Piece(NamedTuple):
+    """What one event of a stream adds to the output."""
+
+    words: str
+    text: str
+    reason: str | None = None
+    is_whole: bool = False  # the text so far, not only what is new
+
+
+def prompt_of(body: JSONObject) -> tuple[str, str] | None:
+    """Return the prompt in a body of one of these APIs and the field that it is in; `None` for any other body."""
+    if isinstance(body.get("text_input"), str):
+        return str(body["text_input"]), "text_input"
+    if isinstance(body.get("prompt"), str) and not _OF_KOBOLD.isdisjoint(body):
+        return str(body["prompt"]), "prompt"
+    if isinstance(body.get("inputs"), str) and isinstance(body.get("parameters"), dict):
+        return str(body["inputs"]), "inputs"
+    if isinstance(body.get("text"), str) and isinstance(body.get("sampling_params"), dict):
+        return str(body["text"]), "text"
+    return None
+
+
+def read_native(value: JSON) -> Answer | None:
+    """Return an answer of one of these APIs; `None` for any other value."""
+    if not isinstance(value, dict):
+        return None
+    return _read_kobold(value) or _read_triton(value) or _read_sglang(value)
+
+
+def _read_kobold(value: JSONObject) -> Answer | None:
+    results = value.get("results")
+    if value.keys() != {"results"} or not isinstance(results, list) or not results:
+        return None
+    if not all(isinstance(one, dict) and isinstance(one.get("text"), str) and not one.keys() - _OF_RESULT
+               for one in results):  # fmt: skip
+        return None
+    first = as_object(results[0])
+    notes = (f"Only the first of {len(results)} outputs was read.",) if len(results) > 1 else ()
+    reason = text_of(first.get("finish_reason")) or None
+    if first.get("tool_calls"):
+        message: JSONObject = {"role": "assistant", "content": first["text"], "tool_calls": first["tool_calls"]}
+        return Answer(chat=ChatResult(message, reason), finish_reason=reason, notes=notes, words=_KOBOLD)
+    return Answer(raw=str(first["text"]), finish_reason=reason, notes=notes, words=_KOBOLD)
+
+
+def _read_triton(value: JSONObject) -> Answer | None:
+    output = value.get("text_output")
+    if "model_name" not in value or "model_version" not in value or not output:
+        return None
+    texts = [one for one in (output if isinstance(output, list) else [output]) if isinstance(one, str)]
+    if not texts:
+        return None
+    more = (f"Only the first of {len(texts)} outputs was read.",) if len(texts) > 1 else ()
+    return Answer(raw=texts[0], notes=(_KEEPS_PROMPT, *more), words=_TRITON)
+
+
+def _read_sglang(value: JSONObject) -> Answer | None:
+    info = value.get("meta_info")
+    if not isinstance(value.get("text"), str) or not isinstance(info, dict):
+        return None
+    ids = value.get("output_ids")
+    known = isinstance(ids, list) and bool(ids) and all(isinstance(one, int) for one in ids)
+    return Answer(
+        raw=str(value["text"]),
+        finish_reason=text_of(as_object(info.get("finish_reason")).get("type")) or None,
+        token_ids=tuple(one for one in ids if isinstance(one, int)) if known and isinstance(ids, list) else None,
+        words=_SGLANG,
+    )
+
+
+def piece_of(value: JSON) -> Piece | None:
+    """Return what an event of a stream of one of these APIs adds; `None` for any other value."""
+    if not isinstance(value, dict) or "choices" in value:
+        return None
+    token = value.get("token")
+    if isinstance(token, str) and "finish_reason" in value and not value.keys() - _OF_TOKEN:
+        return Piece("a stream of KoboldCpp", token, text_of(value["finish_reason"]) or None)
+    if isinstance(token, dict) and isinstance(token.get("text"), str) and "generated_text" in value:
+        reason = text_of(as_object(value.get("details")).get("finish_reason"))
+        return Piece("a stream of TGI", str(token["text"]), _REASONS.get(reason, reason) if reason else None)
+    if isinstance(value.get("text_output"), str) and "model_name" in value and "model_version" in value:
+        return Piece("a stream of Triton", str(value["text_output"]))
+    if isinstance(value.get("content"), str) and isinstance(value.get("stop"), bool):
+        return (
+            None if _OF_PIECE.isdisjoint(value) else Piece("a stream of llama.cpp", str(value["content"]), _end(value))
+        )
+    found = _read_sglang(value)
+    return None if found is None or found.raw is None else Piece(
+        "a stream of SGLang", found.raw, found.finish_reason, is_whole=True
+    )  # fmt: skip
+
+
+def _end(value: JSONObject) -> str | None:
+    ended = value.get("stop_type", "limit" if value.get("stopped_limit") is True else "")
+    if value["stop"] is not True or ended == "none":
+        return None
+    return "length" if ended == "limit" else "stop"
+
+
+def read_pieces(events: Sequence[JSONObject]) -> Answer | None:
+    """Return the output that the events of one stream make; `None` if the first is not of one of these APIs."""
+    first = piece_of(events[0]) if events else None
+    if first is None:
+        return None
+    text, reason = "", None
+    for piece in map(piece_of, events):
+        if piece is not None:
+            grows = piece.is_whole and piece.text.startswith(text)
+            text, reason = piece.text if grows else text + piece.text, piece.reason or reason
+    keeps = (_KEEPS_PROMPT,) if first.words == "a stream of Triton" else ()
+    notes = ("The raw output was assembled from a stream.", *keeps)
+    return Answer(raw=text, finish_reason=reason, notes=notes, words=first.words)
+
+
+def without_prompt(answer: Answer, prompt: str | None) -> Answer:
+    """Return an answer of Triton without the prompt that its text begins with."""
+    if _KEEPS_PROMPT not in answer.notes or not prompt or answer.raw is None:
+        return answer
+    notes = tuple(note for note in answer.notes if note != _KEEPS_PROMPT)
+    if not answer.raw.startswith(prompt):
+        return answer._replace(notes=notes)
+    return answer._replace(raw=answer.raw[len(prompt) :], notes=(*notes, _PROMPT_LEFT_OUT))
+
+
+def objects_are_pieces(values: Sequence[JSON]) -> bool:
+    """Return whether JSON values, one a line, are the events of one stream and not an answer each."""
+    found = [piece_of(one) for one in objects_of(list(values[:20]))]
+    return len(values) > 1 and len(found) == len(values[:20]) and all(
+        piece is not None and piece.words in ("a stream of KoboldCpp", "a stream of TGI", "a stream of llama.cpp")
+        for piece in found
+    ) and as_object(values[0]).get("stop") is not True  # fmt: skip
