@@ -64,11 +64,15 @@ def choice_sentence(asked: Mapping[str, Asked], best: str) -> str:
     return f"Take {title_of(best)} for this model{why}: {_words(best, asked[best])}; {others}."
 
 
+def _notation(family: str) -> str:
+    return "this notation, which belongs to no known family" if family == "generic" else f"`{family}`"
+
+
 def _words(kind: str, one: Asked) -> str:
     chosen = one.recommendation
     if chosen.name is None:
         if one.lacks_parser_for:
-            why = f"has no parser made for `{one.lacks_parser_for}`, and no other returned the simplest call"
+            why = f"has no parser made for {_notation(one.lacks_parser_for)}, and no other returned the simplest call"
         else:
             is_open = chosen.verdict == "unknown"
             why = "has no parser that reads the simplest call"

@@ -81,6 +81,14 @@ def test_an_engine_without_a_parser_for_the_family_is_said_to_have_none():
     )
 
 
+def test_an_output_of_no_known_family_is_not_called_by_our_own_word_for_it():
+    lacking = replace(none_of("unknown"), lacks_parser_for="generic")
+    said = choice_sentence({"vllm": lacking, "mlx-lm": lacking}, "vllm")
+
+    assert "has no parser made for this notation, which belongs to no known family" in said
+    assert "generic" not in said
+
+
 def test_an_engine_that_returns_no_answer_as_it_should_is_not_advised():
     both = {"vllm": asked(WRONG), "sglang": none_of("unknown")}
 
