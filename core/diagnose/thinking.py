@@ -31,6 +31,8 @@ def thinking_switch(trace: Trace) -> Switch:
     """Return what turns thinking off for this model: what its template reads, or the parser's family, or a guess."""
     if thinks_by_effort(trace):
         return Switch(_EFFORT, "low")
+    if is_ollamas_v1(trace):
+        return Switch(_EFFORT, "none")
     prompt = prompt_of(trace)
     template = "" if prompt is None or prompt.template is None else prompt.template
     parser = None if trace.server is None else trace.server.reasoning_parser
@@ -49,6 +51,12 @@ def thinks_by_effort(trace: Trace) -> bool:
     """Return whether a model is a gpt-oss, which always thinks: more or less, by the request's `reasoning_effort`."""
     is_read = trace.parse is not None and trace.parse.parsed.format == "harmony"
     return is_read or any("gpt-oss" in name.lower() for name in model_names(trace))
+
+
+def is_ollamas_v1(trace: Trace) -> bool:
+    """Return whether Ollama answered at `/v1`: there it reads neither template kwargs nor `think` (ollama#14820)."""
+    is_own = trace.chat is not None and '"done_reason"' in trace.chat.body
+    return trace.server is not None and trace.server.kind == "ollama" and not is_own
 
 
 _SWITCHES = frozenset(switch.name for switch in TABLES.switches)
@@ -73,6 +81,9 @@ def switched_off(trace: Trace) -> str | None:
 
 def think_less(switch: Switch, more: str = "") -> Step:
     """Return the step that switches thinking off by a template kwarg, or has it less; `more` ends its sentence."""
+    if switch == Switch(_EFFORT, "none"):
+        text = f"Send `{switch.written}`: at `/v1`, Ollama ignores `chat_template_kwargs` and `think`."
+        return Step(text, request={_EFFORT: switch.off})
     if switch.name == _EFFORT:
         text = f"Send `{switch.written}`: this model always thinks, and this makes it think less."
         return Step(text, request={_EFFORT: switch.off})

@@ -12,7 +12,7 @@ Drawn literally, after the prefix of the logger:
     Ollama     level=DEBUG … msg="chat request" images=0 prompt="…"
                level=TRACE … msg=decoded string="…" from=[1 2]        a piece of the output each
     LM Studio  Received request: POST to /v1/chat/completions with body {…}
-               Generated prediction: {…}   Model Output: …
+               Generated prediction: {…}   Model Output: …       mlx-openai-server  …:log_debug_prompt:82 | …
     clients    … HttpClient : [40d6b05a-1, …] WRITE: 739B {…}   … READ: 483B {…}      (Reactor Netty, of Spring)
                Request options: {'method': 'post', …, 'json_data': {…}}   HTTP Response: …   RAW RESPONSE: {…}
 
@@ -333,7 +333,7 @@ def _too_long(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     return [(What.WARNING, line)] if found is not None and int(found[2]) > int(found[1]) else []
 
 
-_ID = r"(?P<id>[\w.:-]{1,120}?)"
+_ID, _MLX = r"(?P<id>[\w.:-]{1,120}?)", r":\d{1,5} \| (?:\u2726 )?"
 _MARKS: tuple[_Mark, ...] = (
     _Mark("vllm", re.compile(rf"Received request {_ID}: prompt: (?=['\"])"), _a_printed(What.PROMPT)),
     _Mark("vllm", re.compile(rf"Request {_ID} details: prompt: (?=['\"])"), _a_printed(What.PROMPT)),
@@ -381,6 +381,8 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("lm-studio", re.compile(r"Received request: POST to /\S{1,80} with body\s{1,4}(?={)"), _a_json(What.REQUEST)),
     _Mark("lm-studio", re.compile(r"Generated (?:prediction|packet):\s{1,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("lm-studio", re.compile(r"(?m)^Model Output: {1,3}"), _a_rest(What.RAW)),
+    _Mark("mlx-openai-server", re.compile(rf":log_debug_prompt{_MLX}(?![\u2726\u2501])(?=\S)"), _a_rest(What.PROMPT)),
+    _Mark("mlx-openai-server", re.compile(rf":log_debug_raw_text_response{_MLX}Raw text: "), _a_rest(What.RAW)),
     _Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
     _Mark("", re.compile(r"\] WRITE: \d{1,9}B (?=\{)"), _a_json(What.REQUEST)),
     _Mark("", re.compile(r"\] READ: \d{1,9}B (?=\{)"), _a_json(What.ANSWER)),

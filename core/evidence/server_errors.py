@@ -87,6 +87,7 @@ _OF_REQUEST = re.compile(
     r"\b\d{1,4} validation errors? for (?!\w{0,60}(?:ChatCompletion|Completion|Response|Chunk|Choice)(?:Message)?\s)"
     r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
 )
+_QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 
@@ -201,7 +202,7 @@ def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
 
 def _read_faults(text: str) -> FoundError | None:
     """Read a bare list of a request's faults: as Python prints it, or as pydantic writes it."""
-    stripped = text.strip()
+    stripped = _with_line_breaks(text.strip())
     is_listed = stripped.startswith("[{") and stripped.endswith("}]")
     if not is_listed and _OF_REQUEST.search(stripped) is None:
         return None
@@ -210,6 +211,15 @@ def _read_faults(text: str) -> FoundError | None:
         return None
     words = words_of_value({"detail": faults})
     return FoundError(Refusal(status_in(stripped[:200]), words.text, words.field), 0.9)
+
+
+def _with_line_breaks(text: str) -> str:
+    r"""Return words that a log has in quotation marks with the breaks between their lines.
+
+    >>> _with_line_breaks(r'failed: "1 validation error for R\nx\n  Field required"').count("\n")
+    2
+    """
+    return text.replace("\\n", "\n") if _QUOTED_FAULTS.search(text) is not None else text
 
 
 def _read_exception(text: str) -> FoundError | None:

@@ -150,4 +150,14 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/anthropics/claude-code/issues/20692",
         field="messages",
     ),
+    KnownError(
+        "A maximum of {limit:int} blocks with cache_control may be provided. Found {found:int}",
+        Stage.REQUEST,
+        "The API caches up to as many places of a prompt as the message says, and the request marks more of them: each "
+        "part of the system prompt, of a message or of a tool that has `cache_control` counts.",
+        "Take `cache_control` off the older parts: one at the end of the system prompt, one at the end of the tools "
+        "and one at the last message are enough. An agent or gateway that sets it must remove its earlier marks.",
+        "https://github.com/aws-samples/demo_mcp_on_amazon_bedrock/issues/91",
+        example="A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
 )

@@ -21,6 +21,18 @@ SENTENCES: tuple[KnownError, ...] = (
         tried="pydantic 2.14.3",
     ),
     KnownError(
+        "Invalid JSON: trailing characters at line {line:int} column {column:int} [type=json_invalid, input_value=",
+        Stage.PARSE,
+        "A text was parsed as JSON, usually the model's output; its JSON is complete, and more follows at the line and "
+        "column that are given: prose, the end of a code fence, or a second value.",
+        "Have the server enforce the form (`response_format` with a schema, or a mode of the client that sends one): a "
+        "prompt alone does not. Until then read the first value only, or ask for nothing but JSON.",
+        "https://github.com/567-labs/instructor/pull/356",
+        example="1 validation error for Car Invalid JSON: trailing characters at line 10 column 1 [type=json_invalid, "
+        "input_value='{}\\n\\nThat is all.', input_type=str]",
+        tried="pydantic 2.14.3",
+    ),
+    KnownError(
         "Extra inputs are not permitted",
         Stage.REQUEST,
         "The server rejects unknown fields, and one was sent.",
@@ -37,6 +49,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "HTTP client asks plain `http://` servers for HTTP/2 first, and uvicorn answers that with this error: set it "
         "to HTTP/1.1. A proxy that follows a redirect loses the body as well.",
         "https://github.com/spring-projects/spring-ai/issues/3775",
+    ),
+    KnownError(
+        "`prompt`: Field required",
+        Stage.REQUEST,
+        "What took the request needs a `prompt`, as plain completions have one, and a chat request has `messages` "
+        "instead.",
+        "Send chat requests to `/v1/chat/completions`. If it was sent there, the worker that got it takes prompts that "
+        "are rendered already: register it for completions, or put the part in between that applies the chat template.",
+        "https://github.com/triton-inference-server/triton_distributed/issues/302",
+        field="prompt",
     ),
     KnownError(
         "`body`: Input should be a valid dictionary or object to extract fields from",

@@ -150,6 +150,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "cannot print. A newer build or another template (`--chat-template-file`) may help.",
         "ggml-org/llama.cpp, common/chat.cpp",
         example="Unable to generate parser for this template. Automatic parser generation failed: No user query found",
+        is_general=True,
     ),
     KnownError(
         "Failed to parse input at pos {at:int}:",

@@ -39,6 +39,17 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.REQUEST,
     ),
     KnownError(
+        "doesn't satisfy the grammar; byte {byte} fails parse",
+        Stage.COMPLETE,
+        "The server's grammar for structured output was given a token that it does not allow, and stopped checking: "
+        "the token was not chosen under the grammar, as with a draft of speculative decoding, reasoning before the "
+        "answer, or text that another feature wrote.",
+        "Start the server once without speculative decoding (`--speculative-config`, `--speculative-model`), and send "
+        "the request with thinking off; then update the server, or choose another backend for structured output.",
+        "https://github.com/vllm-project/vllm/issues/15554",
+        example="LLMatcher error: Parser Error: token \" null\" doesn't satisfy the grammar; byte 'n' fails parse",
+    ),
+    KnownError(
         "doesn't satisfy the grammar; forced bytes: {bytes}",
         Stage.COMPLETE,
         "The model's next token does not fit the grammar that the server built from a schema or the tools: another "

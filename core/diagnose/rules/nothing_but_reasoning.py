@@ -32,7 +32,13 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import as_text, content_of, decode_json, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch, thinks_by_effort
+from prompt_debugger.core.diagnose.thinking import (
+    is_ollamas_v1,
+    switched_off,
+    think_less,
+    thinking_switch,
+    thinks_by_effort,
+)
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
 from prompt_debugger.core.diagnose.written_calls import SAID_OFF, written_calls
 
@@ -96,7 +102,7 @@ def find(trace: Trace) -> Iterator[Report]:
         else (
             *(() if chat.finish_reason else (_MORE,)),
             *(() if off or is_said_off else (think_less(switch, ", so that template and reasoning parser agree"),)),
-            *(() if thinks_by_effort(trace) else (_PARSER,)),
+            *(() if thinks_by_effort(trace) or is_ollamas_v1(trace) else (_PARSER,)),
             Step(f"Read the answer from `{reasoning.field}`."),
         ),
         certainty=Certainty.INFERRED,

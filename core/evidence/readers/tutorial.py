@@ -34,6 +34,9 @@ _RULED = re.compile(
     r"(?P<counts>\s{0,4}Prompt: \d{1,9} tokens)?"
 )
 _LABEL = re.compile(r"\s*+[^\n<\[]{0,60}\bprompt\b[^\n<\[]{0,20}\n\s*+(?=[<\[])", re.IGNORECASE)
+# The head of a log's line before a prompt, and how the next line begins.
+_LOG_HEAD = re.compile(r"\s*+\[?\d{4}[-/]\d\d[-/]\d\d[ T][^\n<]{0,300}(?=<)")
+_LOG_LINE = re.compile(r"(?m)^\[?\d{4}[-/]\d\d[-/]\d\d[ T]")
 _BEGINS_WITH_ANSWER = re.compile(  # a text that begins with BOS is a prompt, also where its first turn is the model's
     r"\s*+(?:<s>|<bos>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>)++\s*+"
     r"(?:<\|im_start\|>assistant\b|<\|start_header_id\|>assistant\b|<start_of_turn>model\b|<｜Assistant｜>)"
@@ -59,13 +62,19 @@ def split_prompt(text: str) -> tuple[str, str] | None:
     The output begins after the last opening of the model's turn, so that a history within the prompt belongs to it.
     """
     label = _LABEL.match(text)
+    if label is None and (head := _LOG_HEAD.match(text)) is not None:
+        after = _LOG_LINE.search(text, head.end())
+        text = text[head.end() : len(text) if after is None else after.start()]
     text = text if label is None else text[label.end() :]
     if _OPENS.match(text) is None and _BEGINS_WITH_ANSWER.match(text) is None:
         return None
     last = None
     for found in _TURN.finditer(text):
         last = found
-    return (text, "") if last is None else (text[: last.end()], text[last.end() :])
+    if last is None:
+        return text, ""
+    output = text[last.end() :]
+    return text[: last.end()], output if output.strip() else ""
 
 
 def _finds(paste: Paste) -> float:

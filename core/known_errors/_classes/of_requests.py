@@ -112,6 +112,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         look=Look.REASONING_ABSENT,
     ),
     ErrorClass(
+        "always-thinks",
+        r"\b(?:reasoning|thinking)\b (?:mode )?(?:is mandatory|is always (?:on|enabled))"
+        r"|\b(?:reasoning|thinking)\b (?:mode )?(?:can't|cannot|can not|may not|must not) be (?:disabled|turned off"
+        r"|switched off)\b"
+        r"|(?:can't|cannot|can not|unable to|does(?:n't| not) support) (?:disabl|turn|switch)\w{0,3} (?:off )?"
+        r"(?:reasoning|thinking)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "This model does not answer without thinking",
+        "The request switches thinking off, or gives it a budget that counts as that; this model, or its provider, "
+        "always thinks.",
+        "Leave out what switches it off or limits it (`reasoning.enabled: false`, `reasoning_effort: none`, `thinking` "
+        "of type `disabled`, `enable_thinking: false`, `thinking_budget`); clients have a setting for it. Or choose a "
+        "model that can answer without thinking.",
+    ),
+    ErrorClass(
         "stream-wanted",
         r"thinking.{0,120}?(?:non-?stream|stream\s?=\s?f|streaming calls|非流式)|only supports? (?:the )?stream"
         r"|please enable the stream|(?:must|need to) (?:use|enable|set) (?:the )?stream(?:ing)?\b(?! options)"

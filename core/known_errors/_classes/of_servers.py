@@ -230,8 +230,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:no such|unknown|invalid|unsupported|not a valid|nonexistent|non-existent) model\b"
         r"|model_not_found|not found the model"
         r"|model\b(?:[^.\]\n]|\.(?!\s)){0,120}?(?:does not exist|doesn't exist|not (?:be )?(?:found|exist|deployed"
-        r"|served|registered|recogni[sz]ed|installed|loaded|available)|is not (?:supported|available|valid)|un"
-        r"known)|allowed now, your model|with requested name is not found"
+        r"|served|registered|recogni[sz]ed|installed|loaded|available)|is not (?:supported|available|valid)"
+        r"|\bunknown\b(?! (?:error|reason|exception|failure|issue)))|allowed now, your model"
+        r"|with requested name is not found"
         r"|deployment\b.{0,60}?(?:not exist|not found|does not)"
         r"|(?:try pulling|pull) (?:it|the model)|pinned to .{1,200}requested"
         r"|no (?:allowed providers|provider|channel|endpoints?)\b.{0,60}?(?:for|found for) (?:the )?"
@@ -282,6 +283,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         "stream where one answer was expected.",
         "Call the address by hand (`curl -i URL`) from where the client runs, and look at status and body. Proxies are "
         "taken from `HTTP_PROXY` also for `localhost`: set `NO_PROXY=localhost,127.0.0.1`.",
+    ),
+    ErrorClass(
+        "reply-not-json",
+        r"expecting value: line \d|extra data: line \d|expecting property name|unterminated string starting"
+        r"|invalid control character at: line \d",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The body of the answer is not one JSON value",
+        "The client decoded the body that came over HTTP, not what the model wrote: it is empty, or the plain words of "
+        "a server that failed, a page of another program, or a stream where one answer was expected.",
+        "Print status and body before they are decoded (`response.status_code`, `response.text`), or call the address "
+        "with `curl -i`. A status of 500 or more means that the server failed: its log says why. For a stream, read it "
+        "line by line, or send `stream: false` (Ollama's own API streams unless told otherwise).",
+        around=r"(?:\brequests[/\\]models|\bhttpx[/\\]_models|\baiohttp[/\\]client_reqrep)\.py\", "
+        r"line \d{1,6}, in json\b"
+        r"|\brequests\.exceptions\.jsondecodeerror",
     ),
     ErrorClass(
         "broken-off",
@@ -420,7 +437,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|core dumped|cuda error|illegal memory access|device-side assert|nccl|broadcast_shapes"
         r"|cannot be broadcast|shapes? (?:mismatch|cannot)|size mismatch"
         r"|worker (?:process )?(?:died|crashed|exited|failed)|ggml_assert|scheduler hit an exception"
-        r"|background loop|internal (?:server )?error|model has crashed"
+        r"|background loop|internal (?:server )?error|\A\W{0,3}server error\W{0,3}\Z|model has crashed"
         r"|server (?:process )?(?:crashed|died)|server connection lost"
         r"|unexpected(?:ly)? (?:stopped|terminated)",
         Stage.COMPLETE,

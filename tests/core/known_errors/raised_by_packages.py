@@ -90,6 +90,7 @@ ATTEMPTS: tuple[Callable[[], object], ...] = (
     lambda: Strict.model_validate({}),
     lambda: Strict.model_validate({"a": 1}),
     lambda: pydantic.TypeAdapter(list[Strict]).validate_json("<tool_call>"),
+    lambda: Strict.model_validate_json('{"a": "b"}\n\nDone.'),
     lambda: give(openai.LengthFinishReasonError(completion=ANSWER)),
     lambda: give(openai.ContentFilterFinishReasonError()),
     lambda: _completions.validate_input_tools([{"type": "function", "function": {"name": "get_weather"}}]),
