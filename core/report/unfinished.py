@@ -8,7 +8,15 @@ from dataclasses import replace
 from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.types import Trace
 
-_ENDED = "The run ended with an error: "
+_ENDED = re.compile(r"The run ended with an error(?: \((?P<where>[a-z ]{1,20})\))?: ")
+_WHERE = {  # it happened, by the error's class
+    "RequestError": "request",
+    "RenderError": "template",
+    "BackendError": "server",
+    "LabError": "lab",
+    "EngineError": "parser helper",
+    "LimitError": "limit",
+}
 _STOPPED = "The run was stopped before its end."
 _SILENT = "The run did not finish."
 _ENDS = (  # words of the error, and what the files are called
@@ -20,7 +28,9 @@ _ENDS = (  # words of the error, and what the files are called
 
 def with_error(trace: Trace, error: DebuggerError) -> Trace:
     """Return a run with the error that ended it, where there is no verdict; its files say it, too."""
-    words = f"{_ENDED}{error.message.rstrip('.')}. {error.hint}".strip()
+    where = _WHERE.get(type(error).__name__)
+    ended = "The run ended with an error" + (f" ({where}): " if where else ": ")
+    words = f"{ended}{error.message.rstrip('.')}. {error.hint}".strip()
     return _with_note(trace, words)
 
 
@@ -31,7 +41,19 @@ def with_stop(trace: Trace) -> Trace:
 
 def why_unfinished(trace: Trace) -> str:
     """Return why there is no verdict, in a sentence or two."""
-    return next((note for note in reversed(trace.notes) if note.startswith((_ENDED, _STOPPED))), _SILENT)
+    return next((note for note in reversed(trace.notes) if note == _STOPPED or _ENDED.match(note)), _SILENT)
+
+
+def error_of_end(trace: Trace) -> tuple[str, str] | None:
+    """Return where the error happened that ended a run, such as `server`, and its own words; `None` without one.
+
+    Files of earlier releases do not say where: it is "" unless the words tell.
+    """
+    why = why_unfinished(trace)
+    if (ended := _ENDED.match(why)) is None:
+        return None
+    is_of_server = any(words.search(why.partition(". ")[0]) for words, _ in _ENDS)
+    return ended["where"] or ("server" if is_of_server else ""), why[ended.end() :]
 
 
 def end_in_a_word(trace: Trace) -> str:
@@ -39,7 +61,7 @@ def end_in_a_word(trace: Trace) -> str:
     why = why_unfinished(trace)
     if why == _STOPPED:
         return "stopped"
-    if not why.startswith(_ENDED):
+    if not _ENDED.match(why):
         return "unfinished"
     error = why.partition(". ")[0]
     return next((name for words, name in _ENDS if words.search(error)), "ended-with-an-error")

@@ -106,6 +106,44 @@ def test_while_something_is_typed(bare: DebuggerPage) -> None:
     expect(worked).to_have_value("")  # and not the case that the page begins with
 
 
+def test_what_an_example_gave_is_not_shown_as_the_result_of_ones_own_text(bare: DebuggerPage) -> None:
+    own = bare.page.get_by_text("Your own text: nothing has run yet. Press Run.")
+    bare.paste(REQUEST)
+    expect(own).to_be_visible()
+    bare.page.wait_for_function("text => JSON.parse(localStorage.getItem('pd-draft')).text === text", arg=REQUEST)
+
+    bare.load()
+
+    expect(own).to_be_visible()
+    expect(bare.page.locator("#pd-verdict .pd-sentence")).not_to_be_visible()
+    expect(bare.page.locator(".pd-outdated")).to_have_count(0)
+
+
+def test_a_target_that_came_with_a_paste_gives_way_to_the_next_one(bare: DebuggerPage) -> None:
+    run, call = bare.page.locator("#pd-run"), "curl http://127.0.0.1:{}/v1/chat/completions -d '{}'"
+    bare.paste(call.format(9, REQUEST))
+    expect(run).to_have_text("Run on 127.0.0.1:9")
+    bare.page.wait_for_function("(JSON.parse(localStorage.getItem('pd-draft')).fields || [''])[0].includes(':9/')")
+
+    bare.load()
+
+    expect(run).to_have_text("Run on 127.0.0.1:9")
+    bare.paste(call.format(10, REQUEST))
+    expect(run).to_have_text("Run on 127.0.0.1:10")
+
+
+def test_a_target_that_was_typed_stays_whatever_is_pasted_after_a_reload(bare: DebuggerPage) -> None:
+    run, call = bare.page.locator("#pd-run"), "curl http://127.0.0.1:{}/v1/chat/completions -d '{}'"
+    bare.aim_at("http://127.0.0.1:9/v1")
+    bare.page.wait_for_function("(JSON.parse(localStorage.getItem('pd-draft')).fields || [''])[0].endsWith(':9/v1')")
+
+    bare.load()
+    bare.paste(call.format(10, REQUEST))
+
+    expect(bare.page.locator("#pd-notices")).to_contain_text("Run asks http://127.0.0.1:9/v1 instead")
+    expect(run).to_have_text("Run on 127.0.0.1:9")
+
+
 def test_while_a_example_is_edited(bare: DebuggerPage) -> None:
     title = "A healthy tool call"
     worked = bare.page.locator("#pd-case input")
@@ -130,7 +168,8 @@ def test_while_a_run_goes_on(bare: DebuggerPage, silent_server: str) -> None:
     wait_for_text(bare, REQUEST)
     expect(bare.page.locator("#pd-notices")).to_contain_text("was running when the page was left")
     expect(bare.page.locator("#pd-run")).to_be_enabled()
-    # An older run is not this request's result: the page shows what it begins with.
+    expect(bare.page.locator("#pd-verdict")).to_contain_text("The run of this text ended when the page was left.")
+    # An older run is not this request's result: the page begins anew.
     expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "recorded")
     bare.page.locator("#pd-target button").first.click()
     expect(bare.page.get_by_label("Endpoint", exact=True)).to_have_value(silent_server)

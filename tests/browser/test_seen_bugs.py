@@ -9,6 +9,8 @@ The forecast of a check: tests/ui/web/test_model_check.py.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from playwright.sync_api import expect
 
@@ -66,3 +68,37 @@ def test_no_fix_of_a_cut_call_is_an_empty_box(bare: DebuggerPage) -> None:
         inside = box.locator(".pd-offered-changes, .pd-fix-source, .pd-command")
         assert inside.count() > 0
         assert inside.first.inner_text().strip()
+
+
+def test_tab_goes_down_the_parse_panel_as_the_eye_does(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.open_stage("parse")
+    page.locator("#pd-parse-matrix .pd-matrix-more, #pd-parse-matrix table").first.wait_for()
+    start = page.locator("#pd-start-parser-matrix")
+    page.locator("#pd-tab-of-pd-parse-matrix").focus()
+
+    tops = []
+    while not start.evaluate("element => element === document.activeElement"):
+        page.keyboard.press("Tab")
+        tops.append(page.evaluate("document.activeElement.getBoundingClientRect().top"))
+        assert page.evaluate("document.activeElement.closest('#pd-parse-matrix') !== null")
+
+    assert len(tops) > 2
+    assert all(after >= before - 8 for before, after in pairwise(tops))  # controls of one row differ by a few pixels
+
+
+def test_an_example_that_has_not_run_is_not_spoken_of_above_ones_own_text(unrun: DebuggerPage) -> None:
+    expect(unrun.page.locator("#pd-verdict")).to_contain_text("Press Run for this example")
+
+    unrun.paste(REQUEST)
+
+    expect(unrun.page.get_by_text("Your own text: nothing has run yet. Press Run.")).to_be_visible()
+    expect(unrun.page.get_by_text("Press Run for this example")).not_to_be_visible()
+
+
+def test_an_example_that_is_edited_is_still_the_example(unrun: DebuggerPage) -> None:
+    unrun.page.locator("#pd-request .cm-content").press("ControlOrMeta+End")
+    unrun.page.keyboard.type(" ")
+    unrun.page.wait_for_function("(JSON.parse(localStorage.getItem('pd-draft')).text || '').endsWith(' ')")
+
+    expect(unrun.page.locator("#pd-verdict")).to_contain_text("Press Run for this example")

@@ -17,13 +17,14 @@ from prompt_debugger.core.base.types import (
     Trace,
     Verdict,
 )
-from prompt_debugger.core.report import end_in_a_word, why_unfinished
+from prompt_debugger.core.report import end_in_a_word, error_of_end, why_unfinished
 from prompt_debugger.core.tools.fixes.margin import asks_for_margin, margin_of_prose
 from prompt_debugger.core.tools.fixes.offered import fixes_of
 from prompt_debugger.ui.present.chains import chain_of
 from prompt_debugger.ui.present.findings import evidence_to_json
 from prompt_debugger.ui.present.offered_fixes import can_try, end_in_short
 from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence
 
 _PANELS = {Stage.REQUEST: "findings", Stage.RENDER: "render", Stage.COMPLETE: "complete", Stage.PARSE: "parse"}
 
@@ -91,6 +92,9 @@ def stopped_payload(*, run: int = 0, has_found: bool = True) -> str:
 def verdict_payload(trace: Trace, *, run: int = 0) -> str:
     """Return the strip of a finished run."""
     verdict = trace.verdict
+    if verdict is None and (ended := error_of_end(trace)) is not None:
+        where, words = ended
+        return verdict_strip("done", (where or "error").upper(), as_sentence(words), tone="error", run=run)
     if verdict is None and trace.server is None and trace.local_prompt is not None:  # a run asks its server before
         return verdict_strip("done", "NO SERVER", "Rendered, not run: there was no server.", open="render", run=run)
     if verdict is None:

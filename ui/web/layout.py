@@ -181,7 +181,13 @@ def _wire_cases(page: Page) -> Dependency:
         # The server of a pasted call becomes the target where everyone sees it; what was under Target is not its.
         if endpoint and not checked.key:
             changes[panel.key] = ""
-        return {**changes, panel.endpoint: checked.server, panel.model: "", panel.tokenizer: "", aimed: checked.server}
+        return {
+            **changes,
+            panel.endpoint: checked.server,
+            panel.model: "",
+            panel.tokenizer: "",
+            panel.aimed: checked.server,
+        }
 
     def choose(run_on: str, endpoint: str, api: str) -> Changes:
         kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
@@ -205,9 +211,8 @@ def _wire_cases(page: Page) -> Dependency:
         api_name="run_on",
         **quiet(),
     )
-    aimed = gr.State("")  # the server that a paste has made the target, and the next one may change
-    inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, aimed]
-    outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer, panel.key, aimed]
+    inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, panel.aimed]
+    outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer, panel.key, panel.aimed]
     live = {"trigger_mode": "always_last", **quiet()}
     # The script presses it after a key: at once, or where a text is long, once someone pauses.
     checks: list[dict[str, Any]] = [

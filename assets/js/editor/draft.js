@@ -25,6 +25,8 @@ const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 const KEY = /authorization|bearer\s|api[-_]?key|secret|password|\bsk-[\w-]{6}|\bhf_\w{8}|:\/\/[^\s/"'@]+@/i;
 const WORDS = "Keep my text, target, servers and runs in this browser. Keys, and texts that seem to contain one, are never kept; unticking deletes what is kept.";
 const KEPT_WORDS = "Your last text, restored from this browser. Press Run, or choose an example.";
+const ENDED_WORDS = "The run of this text ended when the page was left. Press Run to ask again.";
+const AIMED = 6; // among the fields, the last: the server that a paste has made the target; "" for one that was chosen
 const LEFT_WORDS = "This request was running when the page was left, which ended the run. Press Run to ask again.";
 let timer = 0;
 /** @type {string | null} */
@@ -120,7 +122,7 @@ export const dropText = (worked) => {
   clearTimeout(timer);
   pending = null;
   const { fields } = read();
-  const kept = Array.isArray(fields) && defaults ? [...fields.slice(0, 3), ...defaults.slice(3)] : null;
+  const kept = Array.isArray(fields) && defaults ? [...fields.slice(0, 3), ...defaults.slice(3, AIMED), ...fields.slice(AIMED)] : null;
   write({ text: null, run: null, isRunning: false, fields: kept, worked });
 };
 
@@ -227,13 +229,15 @@ export const restoreDraft = async (notices, worked, ...fields) => {
 async function restored(kept, fields) {
 /** @type {NewValue[]} */
   const values = [SAME, SAME, ...fields.map(() => SAME)];
+  const text = typeof kept.text === "string" && kept.text.trim() !== "" ? kept.text : null;
+  const isOfPaste = Array.isArray(kept.fields) && Boolean(kept.fields[AIMED]) && kept.fields[AIMED] === kept.fields[0];
+  const hasCall = text !== null || Boolean(kept.run) || !isOfPaste; // else the call that named the target is gone
   const isSamePage = JSON.stringify(kept.defaults) === JSON.stringify(fields); // not started with another server since
-  if (isSamePage && Array.isArray(kept.fields)) {
+  if (isSamePage && hasCall && Array.isArray(kept.fields)) {
     kept.fields.forEach((value, at) => {
       if (typeof value === "string" && value !== fields[at] && isOffered(at, value)) values[2 + at] = value;
     });
   }
-  const text = typeof kept.text === "string" && kept.text.trim() !== "" ? kept.text : null;
   const hasText = text !== null;
   if (hasText) {
     values[0] = await packPayload({ state: "ok", summary: kept.isRunning ? LEFT_WORDS : KEPT_WORDS, items: [] });
@@ -241,7 +245,8 @@ async function restored(kept, fields) {
     const isThere = view.state.doc.toString() === text; // the case that the page begins with
     broughtBack = text;
     if (isTouched || (!isThere && !replaceRequest(text))) return values.map((value, at) => (at ? value : SAME));
-    if (!isThere) editedByHand();
+    if (kept.worked === null) takenOver(kept.isRunning ? ENDED_WORDS : undefined);
+    else if (!isThere) editedByHand();
   }
   if (kept.worked !== undefined && (hasText || kept.run) && !isTouched) values[1] = kept.worked;
   if ((hasText || kept.run) && !isTouched) reopen(kept, text);

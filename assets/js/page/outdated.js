@@ -30,7 +30,9 @@ const MAX_COMPARED = 400_000; // characters of a text that is looked through at 
 let isRecorded = false; // what is shown is no run of this page
 let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
 let isOwnText = false; // a text of one's own has taken the place of all that the recorded run was made of
+let isOfExample = false; // what the strip says belongs to the example: it ran once, or is there to be run
 const OWN_WORDS = "Your own text: nothing has run yet. Press Run.";
+let ownWords = OWN_WORDS;
 
 function currentText() {
   const view = editorView();
@@ -78,16 +80,20 @@ function drawOwn() {
   if (note && !isOwnText) note.remove();
   if (note || !isOwnText || !strip) return;
   const made = make("div", "pd-own-text");
-  made.append(make("span", "pd-own-badge", "READY"), make("p", "pd-own-words", OWN_WORDS));
+  made.append(make("span", "pd-own-badge", "READY"), make("p", "pd-own-words", ownWords));
   strip.append(made);
   host.markFindings?.([]);
   release(); // what is pinned, or said of the text before
   if (RESULTS.has(document.documentElement.dataset.panel ?? "parse")) open("render");
 }
 
-// Another text has taken the place of all that stood in the editor.
-export function takenOver() {
-  isOwnText = isRecorded;
+/**
+ * Another text has taken the place of all that stood in the editor.
+ * @param {string} [words] what there is to say of it
+ */
+export function takenOver(words = OWN_WORDS) {
+  isOwnText = isOfExample;
+  ownWords = words;
   drawOwn();
 }
 
@@ -135,6 +141,7 @@ onVerdict((verdict) => {
     if (isRun) openedText = null;
   }
   isRecorded = verdict.state === "recorded" || (verdict.state === "done" && ranRun === null); // or a run that was opened
+  isOfExample = isRecorded || verdict.state === "idle";
   isEditedRecording = isOwnText = false;
   drawOwn();
   draw();

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError, DebuggerError, LabError
 from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.core.report import (
+    error_of_end,
     read_bundle,
     trace_to_markdown,
     trace_to_terminal,
@@ -20,7 +21,8 @@ from prompt_debugger.core.report import (
 from tests.ui.present.traces import dropped_call_trace
 
 DEAD = BackendError("GET http://127.0.0.1:9/v1/models: no connection.", "Is the server running?")
-WORDS = "The run ended with an error: GET http://127.0.0.1:9/v1/models: no connection. Is the server running?"
+OWN_WORDS = "GET http://127.0.0.1:9/v1/models: no connection. Is the server running?"
+WORDS = f"The run ended with an error (server): {OWN_WORDS}"
 BEGUN = Trace(Request({"messages": []}, "{}"))
 
 
@@ -33,6 +35,31 @@ def test_the_error_is_the_first_line(write):
 
 def test_a_bundle_keeps_it():
     assert why_unfinished(read_bundle(write_bundle(with_error(BEGUN, DEAD), "0.1.0")).trace) == WORDS
+
+
+def test_where_it_happened_is_known_again():
+    lab = LabError("The lab did not start.", "Run again.")
+
+    assert error_of_end(with_error(BEGUN, DEAD)) == ("server", OWN_WORDS)
+    assert error_of_end(with_error(BEGUN, lab)) == ("lab", "The lab did not start. Run again.")
+    assert error_of_end(with_error(BEGUN, DebuggerError("Something broke.", ""))) == ("", "Something broke.")
+
+
+@pytest.mark.parametrize(
+    ("words", "where"), [(OWN_WORDS, "server"), ("the chat template failed: 'x' is undefined.", "")]
+)
+def test_a_file_of_an_earlier_release_tells_as_far_as_its_words_do(words, where):
+    trace = replace(BEGUN, notes=(f"The run ended with an error: {words}",))
+
+    assert error_of_end(trace) == (where, words)
+
+
+def test_no_error_ended_a_run_that_was_stopped_or_only_quotes_one():
+    quoted = replace(BEGUN, notes=(f"Not asked: {WORDS}",))
+
+    assert error_of_end(with_stop(BEGUN)) is None
+    assert error_of_end(quoted) is None
+    assert error_of_end(BEGUN) is None
 
 
 def test_a_run_that_was_stopped_is_said_to_be():

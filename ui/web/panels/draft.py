@@ -14,9 +14,11 @@ def wire_draft(page: Page) -> None:
     typed = "() => PromptDebugger.typed()"
     request.editor.input(None, None, request.case, js=typed, api_name="typed", **quiet())
     keep = "(...fields) => PromptDebugger.keepTarget(...fields)"
-    request.run.click(None, request.target_fields, None, js=keep, api_name="keep_run_target", **quiet())
+    request.run.click(None, request.kept_fields, None, js=keep, api_name="keep_run_target", **quiet())
+    # A paste that names a server fills it in; no one has typed then.
+    request.endpoint.change(None, request.kept_fields, None, js=keep, api_name="keep_pasted_target", **quiet())
     for field in request.target_fields:
-        field.input(None, request.target_fields, None, js=keep, api_name="keep_target", **quiet())  # type: ignore[attr-defined]  # text boxes and lists have it
-    kept = [request.notices, request.case, *request.target_fields]
+        field.input(None, request.kept_fields, None, js=keep, api_name="keep_target", **quiet())  # type: ignore[attr-defined]  # text boxes and lists have it
+    kept = [request.notices, request.case, *request.kept_fields]
     restore = "(...values) => PromptDebugger.restoreDraft(...values)"
     draft.change(None, kept, kept, js=restore, api_name="restore_draft", **quiet())

@@ -39,7 +39,7 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
             payloads = {name: payload for name, payload in payloads.items() if name != "notices"}
         return {page.trace: opened.trace, **page.changes(payloads)}
 
-    fields = page.request.target_fields
+    fields = page.request.kept_fields
     tell = "(...fields) => PromptDebugger.runEnded(...fields)"
     ended.then(None, fields, None, js=tell, api_name="run_ended", **quiet())
     view.select(pack, page.trace, view, api_name="pack_run", concurrency_limit=HISTORY_LIMIT, **quiet())

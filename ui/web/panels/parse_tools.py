@@ -55,7 +55,7 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
     with gr.Column(elem_id="pd-parse-tools"):
         build_view("tabs", "parse_tabs", tabs)
         with _place("matrix"):
-            asked = build_form("parser_matrix", "Test every parser", _engines_field(), value=matrix)
+            asked = build_form("parser_matrix", "Test every parser", _engines_field(), is_filled_in=True, value=matrix)
         with _place("splits"):
             splits = build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
         with _place("releases"):

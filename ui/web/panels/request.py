@@ -50,12 +50,18 @@ class RequestPanel(NamedTuple):
     look: LookPanel
     servers: gr.HTML | None
     target_row: gr.Accordion
+    aimed: gr.Textbox
 
     @property
     def target_fields(self) -> list[gr.components.Component]:
         """The fields under Target, in the order of `TargetFields`."""
         parsers = [self.tool_parser, self.reasoning_parser]
         return [self.endpoint, self.model, self.tokenizer, *parsers, self.template_name]
+
+    @property
+    def kept_fields(self) -> list[gr.components.Component]:
+        """What a browser keeps of them, and whether a paste has filled them in."""
+        return [*self.target_fields, self.aimed]
 
     @property
     def sending_fields(self) -> list[gr.components.Component]:
@@ -121,7 +127,9 @@ def build_request_panel(
             visible=not settings.public,
         )
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
-    fields = (*target, look, servers, target_row)
+    # The server that a paste has made the target, and the next one may change. The browser has it, to keep it.
+    aimed = gr.Textbox("", label="Server of the paste", visible=False)
+    fields = (*target, look, servers, target_row, aimed)
     return RequestPanel(case, load, give_up, editor, notices_view, check, read_as, row, run, stop, run_on, *fields)
 
 
