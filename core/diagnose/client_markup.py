@@ -16,6 +16,11 @@ JSON with the keys of an agent framework, where a text begins with it or names i
     Action:                                       Calling tools:
     {"tool_name": "read", "tool_arguments": {}}   [{'id': 'c1', 'type': 'function', 'function': {'name': 'read', …
 
+DSML without its marks, Qwen-Agent's function prompt in other brackets, and JSON with `tool` after a made-up marker:
+
+    <tool_calls><invoke name="find">              [FUNCTION] find               [TOOL_CALL]
+    <parameter name="q" string="true">rain…       [ARGS] {"q": "rain"}          {"tool": "find", "args": …}
+
 Source: the system prompts of Cline, Roo Code and Cherry Studio; Anthropic's guide to tool use before its `tools` field,
 2024.
 """
@@ -41,7 +46,7 @@ _NAMED = re.compile(
     rf"<({_CALLS})>\s{{0,8}}<(?:name|tool_name|invoke_name|function_name|tool)>\s{{0,8}}([\w.:/-]{{1,100}})\s{{0,8}}</"
 )
 _AROUND_CALL = re.compile(
-    r"<(tools|functions|tool|toolcall|functioncall|json)>\s{0,8}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\"\s{0,4},\s{0,8}"
+    r"<(tools|functions|tool|toolcall|function_call|functioncall|json)>\s{0,8}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\"\s{0,4},\s{0,8}"
     r"\"(?:arguments|parameters)\"\s{0,4}:\s{0,4}\{(?!\s{0,8}\"(?:type|properties)\")"
 )
 _REACT = re.compile(
@@ -65,6 +70,19 @@ _PRINTED = re.compile(
     _BEGINS
     + r"\[?\s{0,8}\{\s{0,20}[\"']id[\"']: ?[\"'][^\"']{0,100}[\"'],\s{1,20}[\"']type[\"']: ?[\"']function[\"'],\s{1,20}"
     r"[\"']function[\"']: ?\{\s{0,20}[\"']name[\"']: ?[\"']([\w.:/-]{1,100})[\"']"
+)
+# `string` as an attribute of a parameter is DSML's alone.
+_DSML = re.compile(
+    r"(?:<(?:function_?calls?|tool_?calls?|calls)>\s{0,8})?<invoke name=\"([\w.:/-]{1,100})\">\s{0,8}"
+    r"<parameter name=\"[^\"\n]{1,100}\" string=\"(?:true|false)\">"
+)
+_DSML_END = re.compile(r"</invoke>(?:\s{0,8}</(?:function_?calls?|tool_?calls?|calls)>)?")
+_PROMPTED = re.compile(
+    r"(?:\[FUNCTION\]|\u273fFUNCTION\u273f):?[ \t]{0,4}([\w.:/-]{1,100})\s{1,4}"
+    r"(?:\[ARGS\]|\u273fARGS\u273f):?[ \t]{0,4}\{"
+)
+_MARKED = re.compile(
+    r"\[TOOL_CALL\]\s{0,8}\{\s{0,8}\"(?:tool|tool_name|name|function)\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
 )
 _LISTED = re.compile(
     r"(?m)^(?:Tool|Function)[ _][Cc]alls?:[ \t]{0,4}\n[ \t]{0,4}[-*] ([\w.:/-]{1,100})(?:: ?(?=\{)|\((?=\{|\w{1,60}=))"
@@ -91,6 +109,9 @@ class Notation(StrEnum):
     LISTED = "a list in words"
     AGENTS = "JSON with keys of an agent framework"
     PRINTED = "a printed copy of a call"
+    DSML = "DeepSeek's tags without their marks"
+    PROMPTED = "lines of Qwen-Agent's function prompt"
+    MARKED = "JSON after a made-up marker"
 
 
 class ClientCall(NamedTuple):
@@ -113,6 +134,8 @@ _LINES = (
     (_AGENTS, Notation.AGENTS),
     (_WRAPPED, Notation.AGENTS),
     (_PRINTED, Notation.PRINTED),
+    (_PROMPTED, Notation.PROMPTED),
+    (_MARKED, Notation.MARKED),
 )
 
 
@@ -129,6 +152,9 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
     'light_on'
     >>> find_client_call("<details>\n<summary>More</summary>\n</details>")
     """
+    if (tagged := _DSML.search(text)) is not None:  # first, as Claude's tags are the same without its attribute
+        closed = _DSML_END.search(text, tagged.end())
+        return ClientCall(tagged[1], Span(tagged.start(), len(text) if closed is None else closed.end()), Notation.DSML)
     invoked = _INVOKE.search(text)
     if invoked is not None:
         return ClientCall(invoked[1], Span(invoked.start(), len(text)), Notation.CLAUDES)
@@ -142,12 +168,23 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         if end >= 0:
             return ClientCall(name, Span(opened.start(), end + len(closer)), Notation.TAUGHT)
         left -= {name}
+    return _in_lines(text) or _in_invented_xml(text)
+
+
+def _in_lines(text: str) -> ClientCall | None:
     for lines, notation in _LINES:
         if (found := lines.search(text)) is not None:
             return ClientCall(found[found.lastindex or 1], Span(*found.span()), notation)
+    return None
+
+
+def _in_invented_xml(text: str) -> ClientCall | None:
     for shape in (_NAMED, _AROUND_CALL, _AROUND_JSON):
-        if (found := shape.search(text)) is not None:
-            end = text.find(f"</{found[1]}>", found.end())
-            stop = len(text) if end < 0 else end + len(found[1]) + 3
-            return ClientCall(found[2], Span(found.start(), stop), Notation.INVENTED)
+        if (found := shape.search(text)) is None:
+            continue
+        end = text.find(f"</{found[1]}>", found.end())
+        if end < 0 and found[1] == "function_call" and shape is _AROUND_CALL:
+            continue  # as Granite 20B writes it
+        stop = len(text) if end < 0 else end + len(found[1]) + 3
+        return ClientCall(found[2], Span(found.start(), stop), Notation.INVENTED)
     return None

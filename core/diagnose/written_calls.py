@@ -122,13 +122,21 @@ def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
 
 
 def fenced_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
-    """Return the calls in bare JSON in a text's code fences that contain nothing but calls."""
+    """Return the calls in a text's code fences that contain nothing but calls in bare JSON.
+
+    Calls in their tags count where the fence is all of the text: one with words around it is an example.
+    """
     return tuple(
         replace(call, char_span=Span(call.char_span.start + at, call.char_span.stop + at))
         for fence in _FENCE.finditer(text)
-        if (at := fence.start("inner")) and fence["inner"].lstrip()[:1] in ("{", "[")
+        if (at := fence.start("inner")) and _may_be_calls(fence, text)
         for call in bare_calls(trace, fence["inner"])
     )
+
+
+def _may_be_calls(fence: re.Match[str], text: str) -> bool:
+    begins = fence["inner"].lstrip()[:1]
+    return begins in ("{", "[") or (begins == "<" and fence[0].strip() == text.strip())
 
 
 def _marked_sections(segments: Sequence[Segment], markers: Sequence[Span]) -> Iterator[Span]:

@@ -8,12 +8,15 @@ import re
 _OTHER_LEAD = re.compile(
     r"\b(?:expect(?:ed|ing|s)?|should|correct|works?|working|fixed|desired|workaround|good case"
     r"|will be (?:parsed|read|recogni[sz]ed))\b"
-    r"|\binstead of(?: (?:this|that|the following))?\W*\Z",
+    r"|\binstead of(?: (?:this|that|the following))?\W*\Z"
+    r"|\berwartet\w{0,3}\b|\battendue?s?\b|\besperad[oa]s?\b|ожида\w{2,6}|期望|期待|预期|預期|正常情况|正确的?(?:返回|格式|结果)"
+    r"|기대\w{0,2}\s{0,2}(?:결과|동작)",
     re.IGNORECASE,
 )
 _NOT_LEAD = re.compile(
     r"\b(?:actual(?:ly)?|but|wrong|not|(?:does|is)n't|gets?|got|receive[ds]?|prints?|printed|stopped|fail(?:s|ed)|never"
-    r"|no longer|broken)\b",
+    r"|no longer|broken|tatsächlich\w{0,2}|aber|mais|réel\w{0,3}|pero|actual|но|не)\b"
+    r"|实际|實際|但是|却|而非|而不是|実際|実は|실제",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")

@@ -51,7 +51,7 @@ from prompt_debugger.core.evidence.report_text import (
     not_recognised,
 )
 from prompt_debugger.core.evidence.reported import reported_answer, with_reported
-from prompt_debugger.core.evidence.shown import find_shown, is_talk
+from prompt_debugger.core.evidence.shown import find_shown, is_placeholder, is_talk
 from prompt_debugger.core.evidence.split import split
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
@@ -391,7 +391,11 @@ def _read_block(block: Block, read: Read) -> Evidence | None:
     evidence = None
     with suppress(RequestError):  # what is left of it is nothing
         evidence, _ = _try(text, 1, read)
-    if evidence is not None and evidence.form is Form.OUTPUT and (is_template(text) or shows_prompt(block.lead)):
+    if (
+        evidence is not None
+        and evidence.form is Form.OUTPUT
+        and (is_template(text) or shows_prompt(block.lead) or is_placeholder(text))
+    ):
         return None
     if evidence is not None or block.kind is not BlockKind.FENCED:
         return _with_its_answer(evidence, text, read) if evidence is not None and evidence.error else evidence

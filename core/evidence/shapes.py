@@ -49,6 +49,8 @@ def shape_answer(value: JSON) -> Shaped | None:
     if isinstance(value, list):
         lone = value[0] if len(value) == 1 else None
         generation = _first_generation(lone) if isinstance(lone, dict) else None
+        if value and all(map(_is_choice, value)):
+            return Shaped({"choices": value}, "the choices of a chat response", is_whole=False)
         return _read_calls(value) if generation is None else _read_generation(generation)
     if not isinstance(value, dict):
         return None
@@ -65,6 +67,16 @@ def shape_answer(value: JSON) -> Shaped | None:
     if "messages" in value or "input" in value or "done" in value:
         return None
     return _read_llama_cpp(value) or _read_part(value)
+
+
+def _is_choice(value: JSON) -> bool:
+    """Return whether a value is one of the `choices` of an answer: a message, and what a choice has beside it."""
+    choice = as_object(value)
+    return (
+        isinstance(choice.get("message"), dict)
+        and "finish_reason" in choice
+        and _is_message(as_object(choice["message"]))
+    )
 
 
 def _read_part(value: JSONObject) -> Shaped | None:

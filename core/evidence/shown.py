@@ -49,6 +49,8 @@ _FOLLOWED = re.compile(r">?[`'\"]?\s{0,4}[{\[<]|[^\n]{0,40}[{<]|>?\s{0,4}\Z")  #
 # A word of a manual where a tool's name would be, or arguments that are a word or left out.
 _PLACEHOLDER = re.compile(
     r"\{(?:json|args|arguments|params|parameters|\.{3}|\u2026)\}|: ?(?:\.{3}|\u2026)[,}]"
+    r"|<parameter(?: name)?=[^>\n]{1,80}>\s{0,4}(?:\.{3}|\u2026)\s{0,4}</parameter>"
+    r"|<arg_value>(?:\.{3}|\u2026)</arg_value>"
     r"|(?:call:|function=|\[TOOL_CALLS\] ?|\"name\": ?\"|<invoke name=\")"
     r"(?:name|func|function_name|tool_name|NAME|\.{3}|\u2026)\b"
 )

@@ -10,6 +10,7 @@ Source: https://docs.anthropic.com/en/api/messages and /en/api/messages-streamin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -33,6 +34,7 @@ _REASONS: Mapping[str, str] = MappingProxyType(
     }
 )
 _BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result"})
+_MARKUP = re.compile(r"<[|｜]?(?:\w{1,20}:)?tool_calls?(?:_begin)?[|｜]?>|<invoke name=|<function=\w|\[TOOL_CALLS\]")
 _CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 _EVENTS = frozenset(
     {
@@ -58,7 +60,11 @@ def _is_answer(value: JSONObject) -> bool:
     kinds = [text_of(block.get("type")) for block in objects_of(content)]
     if len(kinds) < len(content) or not all(kind in _BLOCKS for kind in kinds):
         return False
-    return "stop_reason" in value or any(kind in ("tool_use", "thinking") for kind in kinds)
+    if "stop_reason" in value or any(kind in ("tool_use", "thinking") for kind in kinds):
+        return True
+    # A tool's result over MCP looks the same, but for what only a model writes.
+    is_alone = value.keys() <= {"role", "content"} and "text" in kinds
+    return is_alone and any(_MARKUP.search(text_of(one.get("text")) or "") for one in objects_of(content))
 
 
 def _read_answer(value: JSONObject) -> Answer:

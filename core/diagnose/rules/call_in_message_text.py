@@ -49,6 +49,7 @@ from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, reque
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import next_turn
 from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
+from prompt_debugger.core.diagnose.python_calls import report_python
 from prompt_debugger.core.diagnose.repeated_calls import not_returned, report_repeated
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.stripped_calls import stripped_calls
@@ -127,8 +128,52 @@ _OF_NOTATION = {
         "framework, which may have written them into the text. Start again without these turns, as the model repeats "
         "them.",
     ),
+    Notation.DSML: (
+        "The attribute `string` shows it: these are the tags of DeepSeek V3.2 and V4 (DSML) without the `｜DSML｜` "
+        "in each, at which their parsers begin. The mark was removed on the way, or the model left it out.",
+        "If the model is DeepSeek's, start the server with the parser of its version (vLLM `deepseek_v32` or "
+        "`deepseek_v4`, SGLang `deepseekv32` or `deepseekv4`) in a current release, and look whether the raw output "
+        "has the marks. Another model writes these tags only if it read them: send calls of the history as "
+        "`tool_calls`, not as text, and check that the prompt contains the tools in its own notation (`render`).",
+    ),
+    Notation.PROMPTED: (
+        "It is the form that Qwen-Agent teaches in its prompt (`✿FUNCTION✿`, `✿ARGS✿`) and reads from the text itself; "
+        "a server does not parse it, and in other brackets Qwen-Agent does not find it, either.",
+        "Let Qwen-Agent read the text, and use a model that keeps to the form; or send `tools` to a server that parses "
+        "this model's own notation (Qwen-Agent: `use_raw_api`; vLLM: `--enable-auto-tool-choice --tool-call-parser "
+        "hermes` for Qwen2.5 and Qwen3).",
+    ),
+    Notation.MARKED: (
+        "It is JSON with the key `tool` after `[TOOL_CALL]`, which no family's template teaches: the model made it up, "
+        "or repeats what a client wrote into the history.",
+        "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`). Send "
+        "calls of the history as `tool_calls`, not as text, and start again without these turns: the model repeats "
+        "them.",
+    ),
 }
-_IN_WORDS = (Notation.REACT, Notation.LISTED, Notation.AGENTS, Notation.PRINTED)
+_IN_WORDS = (
+    Notation.REACT,
+    Notation.LISTED,
+    Notation.AGENTS,
+    Notation.PRINTED,
+    Notation.DSML,
+    Notation.PROMPTED,
+    Notation.MARKED,
+)
+_BEFORE_OTHERS = (Notation.CLAUDES, Notation.DSML)  # whose tags other families share
+_JSON_IN_FENCE = (
+    "The answer has no call. The model wrote JSON for a reader, not the notation that its template teaches, and few "
+    "parsers look into code fences (vLLM's `llama3_json` does): a client shows it instead of running it."
+)
+_TAGGED_IN_FENCE = (
+    "The answer has no call. The tags are those of a call, and the fence around them is for a reader: either nothing "
+    "parsed the call, or it is an example."
+)
+_OF_FENCE = (
+    "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): "
+    "with tools only in a system message, models answer like this. If they are there, the model does not keep to "
+    "its notation: use one that is trained for tool calls, or constrain it (`tool_choice` as `required`)."
+)
 _MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
 
@@ -147,7 +192,7 @@ def _find(trace: Trace) -> Iterator[Report]:
     returned = returned_calls(trace)
     left = not_returned(calls, returned)
     client = None if returned else _client_call(trace, content)
-    if client is not None and (client.notation is Notation.CLAUDES or not calls):
+    if client is not None and (client.notation in _BEFORE_OTHERS or not calls):
         yield _report_client(client, content)
     elif left:
         yield _report_written(trace, left, content)
@@ -345,15 +390,13 @@ def _report_fenced(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: st
     """Report calls in code fences, as models write them that do not use the notation of their template."""
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
     guess = "" if is_request_known(trace) else " The request is unknown, so it may be an example that was asked for."
+    is_tagged = any(content[slice(*call.char_span)].lstrip().startswith("<") for call in calls)
+    how, detail = ("with tags", _TAGGED_IN_FENCE) if is_tagged else ("as JSON", _JSON_IN_FENCE)
     return Report(
-        title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} as JSON in a code fence.",
-        detail="The answer has no call. The model wrote JSON for a reader, not the notation that its template teaches, "
-        "and few parsers look into code fences (vLLM's `llama3_json` does): a client shows it instead of running "
-        f"it.{guess}",
+        title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} {how} in a code fence.",
+        detail=detail if is_tagged else f"{detail}{guess}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix="Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): "
-        "with tools only in a system message, models answer like this. If they are there, the model does not keep to "
-        "its notation: use one that is trained for tool calls, or constrain it (`tool_choice` as `required`).",
+        fix=have_parsed(trace, format_of(trace, content[slice(*calls[0].char_span)])) if is_tagged else _OF_FENCE,
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE if guess and not _says_no_call(trace) else Severity.WARNING,
     )
@@ -432,7 +475,7 @@ def _report_in_reasoning(trace: Trace) -> Iterator[Report]:
         )
 
 
-_OTHERS = (_report_in_next_turn, _encoded, report_arguments)
+_OTHERS = (_report_in_next_turn, _encoded, report_arguments, report_python)
 
 RULE: Rule = TraceRule(
     code="PD426",

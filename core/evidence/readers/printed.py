@@ -56,7 +56,7 @@ _START = re.compile(
     rf"(?:(?<![\w.'\"])|(?<=\n))(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\((?=\s*+(?:[a-z_]\w*+=|\)))"
 )
 _CALLS = tuple(f"{name}(" for name in NAMES)
-_DICT = re.compile(r"(?m)^(?:[\w .\[\]-]{0,60}[:=>][ \t]*)?(?=[\[{(])")
+_DICT = re.compile(r"(?m)^(?:[\w .\[\]-]{0,60}[:=>][ \t]*)?`?(?=[\[{(])")
 _FIELDS = re.compile(
     r"(?:content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None)"
 )

@@ -1,0 +1,33 @@
+"""What Hugging Face's Text Generation Inference says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "Text Generation Inference"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Failed to parse generated text: EOF while parsing",
+        Stage.COMPLETE,
+        "With tools, this server has the model write its call as JSON, and the output ended before that JSON did: most "
+        "likely the token limit was reached.",
+        "Raise `max_tokens` (some clients and routes have a small default), and have the model write less into one "
+        "argument.",
+        "https://github.com/huggingface/smolagents/issues/97",
+        example="Tool error: Failed to parse generated text: EOF while parsing a string at line 4 column 349 "
+        '"{\\n  \\"function\\": {\\n    \\"_name\\": \\"f\\",\\n    \\"answer\\": \\"one"',
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
+        "Failed to parse generated text: {why}",
+        Stage.PARSE,
+        "With tools, this server has the model write its call as JSON, and what the model wrote is not JSON.",
+        "Look at the text that the error quotes. Ask again, or use a route whose server parses this model's own "
+        "notation.",
+        "https://github.com/huggingface/smolagents/issues/97",
+        example="Failed to parse generated text: expected value at line 1 column 1",
+        cause=Cause.OUTPUT,
+    ),
+)

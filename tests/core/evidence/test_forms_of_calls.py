@@ -1,0 +1,120 @@
+"""Forms in which reports show calls that failed: growing prints, choices alone, cut literals, what was expected."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.leads import is_of_other
+
+CALL = '<tool_call>\\n{"name": "get_time", "arguments": {}}\\n</tool_call>'
+INVOKE = (
+    '<minimax:tool_call>\\n<invoke name=\\"run\\">\\n<parameter name=\\"cmd\\">ls</parameter>\\n</invoke>\\n'
+    "</minimax:tool_call>"
+)
+
+
+def shown(text: str) -> Trace:
+    return asyncio.run(show_evidence(read_evidence(text)))
+
+
+def codes(text: str) -> list[str]:
+    return [one.code for one in shown(text).findings]
+
+
+def grown(*texts: str) -> str:
+    return "\n".join(f"[{{'role': 'assistant', 'content': {text!r}}}]" for text in texts)
+
+
+def test_of_an_answer_that_was_printed_while_it_grew_the_last_print_is_read():
+    texts = (" [FUN", " [FUNCTION] get_time\n[ARGS]", ' [FUNCTION] get_time\n[ARGS] {"zone"')
+    trace = shown(grown(*texts))
+
+    assert trace.chat is not None
+    assert trace.chat.message["content"] == texts[-1]
+    assert [one.code for one in trace.findings if one.code == "PD426"]
+
+
+def test_what_it_lacks_is_not_held_against_an_answer_that_may_go_on():
+    assert codes(grown("The", "The wea", "The weather")) == []
+
+
+@pytest.mark.parametrize("texts", [("The", "A", "The weather"), ("The", "The wea"), ("The", "The", "The")])
+def test_lines_that_do_not_grow_are_no_prints_of_one_answer(texts):
+    with contextlib.suppress(RequestError):
+        assert "while it grew" not in read_evidence(grown(*texts)).words
+
+
+def test_prints_of_a_growing_answer_are_read_in_linear_time():
+    started = time.perf_counter()
+    read_evidence(grown(*("a" * size for size in range(1, 600))))
+
+    assert time.perf_counter() - started < 4
+
+
+def test_choices_alone_are_an_answer():
+    choice = (
+        f'{{"index": 0, "finish_reason": "stop", "message": {{"role": "assistant", "content": "{_escaped(CALL)}"}}}}'
+    )
+
+    assert "PD426" in codes(f"[{choice}]")
+    assert "PD426" in codes(f"Testing qwen:\n[\n  {choice}\n]\nNo tool_calls here.\nTesting another:")
+
+
+def _escaped(text: str) -> str:
+    return text.replace('"', '\\"')
+
+
+def test_a_cut_answer_that_python_printed_is_read_as_far_as_it_is_whole():
+    printed = f"{{'id': 'chatcmpl-1', 'choices': [{{'index': 0, 'message': {{'role': 'assistant', 'content': '{CALL}', "
+    printed += "'tool_calls': []}, 'finish_reason': 'stop'}], 'usage': {'prompt_tok"
+
+    assert "PD426" in codes(f"Here is what I get:\n\n`{printed}")
+    assert "PD426" in codes(f"Here is what I get:\n\n{printed}")
+
+
+def test_text_blocks_with_markup_are_an_answer_and_a_tools_result_is_none():
+    assert "PD426" in codes(f'{{"content": [{{"type": "text", "text": "{INVOKE}"}}]}}')
+    with pytest.raises(RequestError):
+        read_evidence('{"content": [{"type": "text", "text": "It is 12 o\'clock."}]}')
+
+
+@pytest.mark.parametrize(
+    ("actual", "wanted"),
+    [("MiniMax 实际返回：", "OpenClaw 期望："), ("Tatsächlich kommt:", "Erwartet:"), ("Actual:", "Expected:")],
+)
+def test_what_was_expected_is_not_taken_for_what_came(actual, wanted):
+    came = f'{{"content": [{{"type": "text", "text": "{INVOKE}"}}]}}'
+    right = '{"content": [{"type": "tool_use", "id": "toolu_1", "name": "run", "input": {"cmd": "ls"}}]}'
+    shape = INVOKE.replace('\\"', '"').replace("\\n", "\n").replace("ls", "...")
+    text = f"{actual}\n```json\n{came}\n```\n\n{wanted}\n```json\n{right}\n```\n\nThe form:\n```xml\n{shape}\n```\n"
+
+    assert codes(text) == ["PD426"]
+    assert shown(text).raw is None
+
+
+@pytest.mark.parametrize(
+    ("lead", "is_other"),
+    [("期望的返回", True), ("但是实际返回", False), ("ожидаемый ответ:", True), ("Pero me devuelve", False)],
+)
+def test_leads_in_other_languages(lead, is_other):
+    assert is_of_other(lead) is is_other
+
+
+def test_what_tgi_says_of_a_cut_call_is_told_and_not_called_hidden():
+    text = (
+        "I always get this:\n```\n422 Client Error: Unprocessable Entity for url: https://example.com/v1\n\n"
+        'Tool error: Failed to parse generated text: EOF while parsing a string at line 4 column 349 "{\\n  '
+        '\\"function\\": {\\n    \\"_name\\": \\"f\\"\n```\n'
+    )
+    trace = shown(text)
+
+    assert [one.code for one in trace.findings] == ["PD445"]
+    assert "max_tokens" in trace.findings[0].fix
+    assert "not shown" not in trace.verdict.sentence
