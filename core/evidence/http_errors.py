@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from http import HTTPStatus
 
+from prompt_debugger.core.base.http_status import STATUS_NAMES, status_name
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import title_of_page
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.json_of import json_of
 
 _HEAD = re.compile(r"\A\s{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]*\n")
-_STATUSES = {str(status.value): status.phrase for status in HTTPStatus}
 _MAX_OF_STATUS = 120
 _STATUS_LINE = re.compile(
     r"(?P<label>(?:(?:HTTP(?:/[\d.]{1,3})?|status(?: code)?|error(?: code)?)\s{0,3}[:=]?\s{0,3}){0,3})"
@@ -43,11 +42,12 @@ def error_of_status_line(text: str) -> Refusal | None:
     """Read a bare status: `502 Bad Gateway`, `HTTP 404`; a number among other words does not count."""
     stripped = text.strip()
     line = _STATUS_LINE.fullmatch(stripped) if len(stripped) <= _MAX_OF_STATUS else None
-    if line is None or line["status"] not in _STATUSES:
+    if line is None:
         return None
-    phrase, said = _STATUSES[line["status"]], line["phrase"].strip(": \t\n")
-    is_status = said.lower() == phrase.lower() if said else bool(line["label"])
-    return Refusal(int(line["status"]), said or phrase) if is_status else None
+    status, said = int(line["status"]), line["phrase"].strip(": \t\n")
+    names = [name.lower() for name in STATUS_NAMES.get(status, ())]
+    is_status = said.lower() in names if said else bool(line["label"] and names)
+    return Refusal(status, said or status_name(status)) if is_status else None
 
 
 def error_of_page(text: str) -> Refusal | None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from http import HTTPStatus
 from itertools import islice
 
+from prompt_debugger.core.base.http_status import STATUS_NAMES
 from prompt_debugger.core.base.json_values import strings_in
 from prompt_debugger.core.evidence.denied import without_denied
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
@@ -45,7 +45,7 @@ _WITHIN = re.compile(r"Invalid Format: Missing 'Action(?: Input)?:' after '[\w ]
 _MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")
 _JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that continues below
 _KEPT_BODY = re.compile(r'"\{\\{1,3}"(?:error|message|object|detail|type)\\{1,3}"')
-_PHRASES = frozenset(status.phrase for status in HTTPStatus)
+_PHRASES = frozenset(name for names in STATUS_NAMES.values() for name in names)
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http import HTTPStatus
 
 import httpx
 
 from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.http_status import status_name
 from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
 from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, Timeouts
 from prompt_debugger.core.known_errors import Cause, cause_of, recognise_error
@@ -218,7 +218,7 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
     own = call.scrub(words.text)
     said = own if len(own) <= _MESSAGE_CHARS else own[: _MESSAGE_CHARS - 1] + "…"
     said = said or title_of_page(content_type, text)
-    message = f"{call} answered {status} {_phrase_of(status)}".rstrip() + (f": {said}" if said else "")
+    message = f"{call} answered {status} {status_name(status)}".rstrip() + (f": {said}" if said else "")
     hint = _HINT_BY_STATUS.get(status, _SERVER_HINT if status >= 500 else "")
     wait = headers.get("retry-after") if status == 429 else None
     if wait:
@@ -239,7 +239,7 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         if known is not None and known.error.is_about in _KNOWN_HINTS:
             hint = known.error.remedy
             kind = "tls" if known.error.is_about is Cause.ADDRESS and "https" in hint else kind
-    own = "" if own == _phrase_of(status) else own
+    own = "" if own == status_name(status) else own
     body = _excerpt(call, text)
     wait_s = _seconds_to_wait(headers.get("retry-after"))
     return BackendError(
@@ -310,13 +310,6 @@ def _reason_of(error: httpx.HTTPError) -> str:
         if text := str(cause):
             return text
     return type(error).__name__
-
-
-def _phrase_of(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
 
 
 def _excerpt(call: Call, text: str) -> str:

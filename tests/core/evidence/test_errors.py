@@ -343,6 +343,8 @@ def test_the_page_of_a_proxy_is_the_error_that_its_title_names(page: str) -> Non
         ("HTTP 502", (502, "Bad Gateway")),
         ("status code: 404", (404, "Not Found")),
         ("422 unprocessable entity.", (422, "unprocessable entity")),
+        ("422 Unprocessable Content", (422, "Unprocessable Content")),
+        ("413 Payload Too Large", (413, "Payload Too Large")),
     ],
 )
 def test_a_status_that_stands_alone_is_an_error(text, refusal):
