@@ -15,7 +15,7 @@ from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSON, Fate, JSONObject, Parse, VllmOutcome
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine
-from prompt_debugger.core.pipeline import with_accounts
+from prompt_debugger.core.pipeline import add_accounts
 from prompt_debugger.core.pipeline.census import read_raw
 
 _ODD = re.compile(r"</?[\w|:=/]{1,40}>|\\.|[^\x00-\x7f]|['()\[\]{}<>]")
@@ -84,7 +84,7 @@ async def cause_of(engine: VllmEngine, name: str, output: Output, family: str) -
 
 async def _ask(engine: VllmEngine, name: str, output: Output) -> VllmOutcome:
     outcomes = await engine.parse_with([name], output.asked, streaming=False)
-    outcome = with_accounts(output.parse, outcomes)[name]
+    outcome = add_accounts(output.parse, outcomes)[name]
     assert isinstance(outcome, VllmOutcome)
     return outcome
 

@@ -26,7 +26,7 @@ from prompt_debugger.core.base.types import JSONObject, VllmOutcome  # noqa: E40
 from prompt_debugger.core.complete import parser_names_of, title_of  # noqa: E402  # likewise
 from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmEngine, VllmReleases  # noqa: E402  # likewise
 from prompt_debugger.core.parse.engines.names import read_parser_name  # noqa: E402  # likewise
-from prompt_debugger.core.pipeline import with_accounts  # noqa: E402  # likewise
+from prompt_debugger.core.pipeline import add_accounts  # noqa: E402  # likewise
 from prompt_debugger.core.pipeline.census import read_raw  # noqa: E402  # likewise
 from prompt_debugger.core.pipeline.parsers import names_of_engine  # noqa: E402  # likewise
 from scripts.engine_causes import Output, cause_of, is_read  # noqa: E402  # likewise
@@ -178,7 +178,7 @@ async def _ask(
     for one in outputs:
         every = names_of_engine(engine.engine, known, one.parse.parsed)
         names = [name for name in every if read_parser_name(name).tool in tools]
-        for name, outcome in with_accounts(one.parse, await engine.parse_with(names, one.asked)).items():
+        for name, outcome in add_accounts(one.parse, await engine.parse_with(names, one.asked)).items():
             if isinstance(outcome, VllmOutcome):
                 found.setdefault(read_parser_name(name).tool or "", []).append(outcome)
     return {name: tuple(every) for name, every in found.items() if len(every) == len(outputs)}

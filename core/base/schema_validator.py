@@ -29,7 +29,7 @@ _Keyword: TypeAlias = Callable[[Validator, JSON, JSON, JSONObject], Iterator[Val
 
 def build_validator(schema: _Schema, cls: type[Validator] = Draft202012Validator, *, registry: _Registry) -> Validator:
     """Return a validator that finds what `cls`, jsonschema's of a draft, finds, in time that grows with the value."""
-    return (_with_sets(cls) if _has_many_values(schema) else _extended(cls))(schema, registry=registry)
+    return (_extend_by_sets(cls) if _has_many_values(schema) else _extended(cls))(schema, registry=registry)
 
 
 def is_schema(schema: JSON, cls: type[Validator]) -> bool:
@@ -79,7 +79,7 @@ def _extended(cls: type[Validator]) -> type[Validator]:
     return extend(cls, ours)  # type: ignore[no-any-return,no-untyped-call]  # the stubs know it without types
 
 
-def _with_sets(cls: type[Validator]) -> type[Validator]:
+def _extend_by_sets(cls: type[Validator]) -> type[Validator]:
     """Return a class for one schema, which remembers the values of its long `enum` lists."""
     sets: dict[int, frozenset[Hashable]] = {}
 

@@ -38,7 +38,7 @@ def visible_whitespace(text: str) -> str:
     return "".join(_VISIBLE.get(char, char) for char in text)
 
 
-def without_whitespace(text: str) -> str:
+def remove_whitespace(text: str) -> str:
     """Return `text` without any white space, to compare texts regardless of how they are spaced."""
     return "".join(text.split())
 
@@ -65,7 +65,7 @@ def closed_strings(text: str) -> Iterator[re.Match[str]]:
             open_until[quote[0]] = end if end >= 0 else len(text)
 
 
-def without_strings(text: str) -> str:
+def remove_strings(text: str) -> str:
     """Return a text without its strings in quotes."""
     rest, at = [], 0
     for found in closed_strings(text):

@@ -74,7 +74,7 @@ class MessageAssembler:
 
     def _add_call(self, call: JSONObject, position: int) -> None:
         index = integer_of(call.get("index"))
-        call = self._without_null_name(index, call)
+        call = self._drop_null_name(index, call)
         slot = self._slot_without(call, position) if index is None else self._slot_at(index, call)
         if slot not in self._calls and len(self._calls) >= MAX_CALLS:
             self.has_unread_calls = True
@@ -93,7 +93,7 @@ class MessageAssembler:
         self._highest = max(self._highest, slot.at)
         self._name(slot, text_of(before_id), text_of(after.get("id")))
 
-    def _without_null_name(self, index: int | None, call: JSONObject) -> JSONObject:
+    def _drop_null_name(self, index: int | None, call: JSONObject) -> JSONObject:
         """Return a later part of a named call without a name that is a null turned into text."""
         function = as_object(call.get("function"))
         if index is None or function.get("name") not in NULL_TEXTS or call.get("id"):

@@ -148,7 +148,7 @@ class ServerClient:
         """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""
         if self.api is not Api.CHAT:
             return await self._ask_native(lambda sent: request_whole(self._connection, self.api, sent))
-        return await self._with_own_fields(body, chat_fields(self._engine, body), self._chat)
+        return await self._ask_with_own_fields(body, chat_fields(self._engine, body), self._chat)
 
     async def chat_stream(
         self, body: JSONObject, on_delta: OnDelta | None = None, on_prompt_ids: OnPromptIds | None = None
@@ -165,7 +165,7 @@ class ServerClient:
         usage: JSONObject = {"stream_options": {**as_object(body.get("stream_options")), "include_usage": True}}
         own = {**self._engine.own_fields.stream, **usage}
         try:
-            return await self._with_own_fields(body, own, ask)
+            return await self._ask_with_own_fields(body, own, ask)
         except BackendError as error:
             has_logprobs = any(field in body for field in _LOGPROBS)
             may_drop = has_logprobs and body.get("stream") is not True
@@ -173,7 +173,7 @@ class ServerClient:
                 raise  # what was asked for is refused
             refusal = error.message
         # llama.cpp streams no log-probabilities with tools; the stream is our wish, not the request's.
-        result = await self._with_own_fields({k: v for k, v in body.items() if k not in _LOGPROBS}, own, ask)
+        result = await self._ask_with_own_fields({k: v for k, v in body.items() if k not in _LOGPROBS}, own, ask)
         self._refused_fields["`logprobs` in a stream"] = refusal
         return result
 
@@ -239,14 +239,14 @@ class ServerClient:
         return await self._engine.endpoints.tokenizer_info(self._connection)
 
     async def _ask_native(self, ask: Callable[[JSONObject], Awaitable[Received]]) -> ChatResult:
-        received = await self._with_own_fields(self._native, self._engine.own_fields.by_api.get(self.api, {}), ask)
+        received = await self._ask_with_own_fields(self._native, self._engine.own_fields.by_api.get(self.api, {}), ask)
         self.notes = tuple(dict.fromkeys((*self.notes, *received.notes)))
         return received.result
 
     async def _chat(self, sent: JSONObject) -> ChatResult:
         return await request_chat(self._connection, sent)
 
-    async def _with_own_fields(
+    async def _ask_with_own_fields(
         self, body: JSONObject, own: JSONObject, ask: Callable[[JSONObject], Awaitable[_Result]]
     ) -> _Result:
         """Ask with our fields, and again without those for whose sake the server may have refused."""

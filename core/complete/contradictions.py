@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.comparable import may_constrain
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.text import without_whitespace
+from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, TokenLogprob
 from prompt_debugger.core.complete.logprob_text import text_of_tokens
 from prompt_debugger.core.complete.shapes import number_of, objects_of, parse_json, text_of
@@ -46,7 +46,7 @@ def contradiction_in_list(chat: ChatResult, body: JSONObject, text: str | None) 
     if not any(token.text or token.piece for token in tokens):
         return None  # ids alone
     listed = text_of_tokens(tokens)
-    if text is not None and without_whitespace(listed) == without_whitespace(text):
+    if text is not None and remove_whitespace(listed) == remove_whitespace(text):
         return None
     if _contains_message(listed, chat.message):
         return None
@@ -94,14 +94,14 @@ def is_foreign(text: str, message: JSONObject) -> bool:
     True
     """
     text = text[:_MAX_CHARS]
-    known = _grams(without_whitespace(text)) | _grams(without_whitespace(_ESCAPE.sub(_unescaped, text)))
-    wanted = set().union(*(_grams(without_whitespace(piece[:_MAX_CHARS])) for piece in _pieces(message)))
+    known = _grams(remove_whitespace(text)) | _grams(remove_whitespace(_ESCAPE.sub(_unescaped, text)))
+    wanted = set().union(*(_grams(remove_whitespace(piece[:_MAX_CHARS])) for piece in _pieces(message)))
     return len(wanted) >= _MIN_GRAMS and len(wanted & known) < _FOREIGN_SHARE * len(wanted)
 
 
 def _contains_message(text: str, message: JSONObject) -> bool:
-    pieces = [without_whitespace(piece) for piece in _pieces(message)]
-    whole = without_whitespace(text)
+    pieces = [remove_whitespace(piece) for piece in _pieces(message)]
+    whole = remove_whitespace(text)
     return bool(pieces) and all(piece in whole for piece in pieces)
 
 

@@ -36,6 +36,7 @@ from prompt_debugger.core.complete.growing_text import VisibleText
 from prompt_debugger.core.complete.ladder import (
     Gathered,
     Sampling,
+    add_logprob_pieces,
     failed_chat,
     gives_nothing,
     is_broken,
@@ -49,8 +50,7 @@ from prompt_debugger.core.complete.ladder import (
     place_on_ladder,
     refusal_of,
     refused_chat,
-    with_logprob_pieces,
-    with_quoted_output,
+    take_quoted_output,
 )
 from prompt_debugger.core.complete.own_run import AnswerContext, OwnRun, read_own_run
 from prompt_debugger.core.complete.raw_completion import OnText
@@ -213,7 +213,7 @@ class Gathering(SecondRun):
             server=observed_server(self.server, await facts_of((whole or judged).body)),
         )
         placed = place_on_ladder(gathered, own.completion, sampling, contradicts_itself=bool(own.doubts))
-        gathered = await self._with_pieces(placed)
+        gathered = await self._add_pieces(placed)
         return replace(gathered, notes=self._notes(gathered, sampling, rendered, chat))
 
     def _unread_output(self, error: BackendError) -> Refusal | None:
@@ -270,11 +270,11 @@ class Gathering(SecondRun):
         completion = replace(found.completion, evidence=Basis.OWN_RENDER)
         return Sampling(completion, sampling.prompt_token_ids, f"the same request, asked without {without}")
 
-    async def _with_pieces(self, gathered: Gathered) -> Gathered:
+    async def _add_pieces(self, gathered: Gathered) -> Gathered:
         """Add what each id stands for by the server's word, where there is no tokenizer to say it."""
         if self.tokenizer is not None:
             return gathered
-        gathered = with_logprob_pieces(gathered)
+        gathered = add_logprob_pieces(gathered)
         raw, prompt, pieces = gathered.raw, gathered.prompt_pieces, gathered.raw_pieces
         if raw is not None and pieces is None:
             pieces = await self._reported_tokens(raw.token_ids, raw.text)
@@ -342,4 +342,4 @@ class Gathering(SecondRun):
         if refusal is None:
             raise error
         sent = self.client.body_as_sent(self.body)
-        return with_quoted_output(Gathered(sent=sent, refusal=refusal, notes=self.client.notes))
+        return take_quoted_output(Gathered(sent=sent, refusal=refusal, notes=self.client.notes))

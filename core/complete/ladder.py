@@ -142,12 +142,12 @@ def is_declined(error: BackendError) -> bool:
 def refused_chat(gathered: Gathered, refusal: Refusal) -> Gathered:
     """Return what came besides a chat that the server refused both whole and streamed."""
     notes = tuple(note for note in gathered.notes if "answer has a fault" not in note)
-    return with_quoted_output(
+    return take_quoted_output(
         replace(gathered, chat=None, chat_stream=None, chat_whole=None, refusal=refusal, notes=notes)
     )
 
 
-def with_quoted_output(gathered: Gathered) -> Gathered:
+def take_quoted_output(gathered: Gathered) -> Gathered:
     """Return what came with a refusal that quotes the output: the quote is the raw output where there is no other."""
     refusal = gathered.refusal
     quoted = None if refusal is None else quoted_output(refusal.message, refusal.output)
@@ -304,7 +304,7 @@ def _faults(gathered: Gathered) -> Iterator[str]:
             yield f"The {name} answer has a fault: {result.error.rstrip('.')}."
 
 
-def with_logprob_pieces(gathered: Gathered) -> Gathered:
+def add_logprob_pieces(gathered: Gathered) -> Gathered:
     """Give a raw output from log-probabilities the ids of the chat's run, if both list the same tokens."""
     raw, ids = gathered.raw, None if gathered.chat is None else gathered.chat.token_ids
     if raw is None or raw.logprobs is None or raw.token_ids is not None or raw.evidence is not Basis.SAME_RUN:

@@ -10,7 +10,7 @@ from prompt_debugger.core.base.types import JSONObject, Prompt, Server
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import engine_of
-from prompt_debugger.core.complete.ladder import Gathered, Sampling, notes_of, with_logprob_pieces
+from prompt_debugger.core.complete.ladder import Gathered, Sampling, add_logprob_pieces, notes_of
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.second_run import SecondRun
 
@@ -59,7 +59,7 @@ class _RawRun(SecondRun):
             template_kwargs=None if rendered is None else rendered.template_kwargs,
             server=self.server,
         )
-        gathered = gathered if self.tokenizer is not None else with_logprob_pieces(gathered)
+        gathered = gathered if self.tokenizer is not None else add_logprob_pieces(gathered)
         return replace(gathered, notes=(*self.client.notes, *notes_of(gathered, sampling, rendered)))
 
     async def _sample_alone(self, rendered: RenderAnswer | None) -> Sampling:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from prompt_debugger.core.base.text import without_strings
+from prompt_debugger.core.base.text import remove_strings
 from prompt_debugger.core.base.types import Span, Trace
 from prompt_debugger.core.diagnose.fields import CallField, decode_json, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
@@ -99,7 +99,7 @@ def is_shortened(arguments: object) -> bool:
     """Return whether someone shortened arguments with `...`, or a program retyped them: what they were is unknown."""
     if not isinstance(arguments, str) or decode_json(arguments) is not None:
         return False
-    between = without_strings(arguments)
+    between = remove_strings(arguments)
     if _RETYPED.search(arguments) is not None or "\u00a0" in between:  # a no-break space is of pages, not of JSON
         return True
     if _SHORTENED.search(arguments) is None and _SIGN.search(between) is None:
@@ -140,7 +140,7 @@ def _kind_of(text: str, error: json.JSONDecodeError) -> BrokenArguments:
     parts = tuple(_objects(text))
     return (
         _joined(text, parts)
-        or _with_markup(text, error)
+        or _find_markup(text, error)
         or _trailing(text, parts)
         or _escaped(text)
         or _control(text)
@@ -196,7 +196,7 @@ def stops_early(text: str) -> bool:
     return False
 
 
-def _with_markup(text: str, error: json.JSONDecodeError) -> BrokenArguments | None:
+def _find_markup(text: str, error: json.JSONDecodeError) -> BrokenArguments | None:
     """Find markup that ended up in arguments; inside a long string that is cut, it is part of what was to be said."""
     tag = key_with_tag(text)
     if tag is not None:  # whatever else is wrong: no key ends so

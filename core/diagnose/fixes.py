@@ -198,16 +198,16 @@ def setting(**fields: JSON) -> Callable[[Trace, Finding], JSONObject]:
     return lambda trace, _: {**trace.request.body, **fields}
 
 
-def without(body: JSONObject, names: Iterable[str]) -> JSONObject:
+def drop_fields(body: JSONObject, names: Iterable[str]) -> JSONObject:
     """Return a body without some of its fields."""
     return {key: value for key, value in body.items() if key not in {*names}}
 
 
-def without_named_fields() -> RequestFix:
+def drop_named_fields() -> RequestFix:
     """Return the fix that leaves out the fields of the request that a finding points at."""
     return RequestFix(
         name=lambda _, finding: f"{', '.join(sorted({*request_fields(finding)}))} left out",
-        body=lambda trace, finding: without(trace.request.body, request_fields(finding)),
+        body=lambda trace, finding: drop_fields(trace.request.body, request_fields(finding)),
     )
 
 

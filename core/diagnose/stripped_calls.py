@@ -42,7 +42,7 @@ def stripped_calls(trace: Trace, content: str) -> Iterator[Report]:
     """Report a content that is nothing but what is left of a call."""
     names = tuple(tool.name for tool in request_tools(trace.request))
     text = content.strip()
-    if (headed := _without_tokens(trace, content, names)) is not None:
+    if (headed := _report_without_tokens(trace, content, names)) is not None:
         yield headed
         return
     if (python := _PYTHON.match(content)) is not None:
@@ -93,7 +93,7 @@ def _named_in_first_line(trace: Trace, named: re.Match[str], names: tuple[str, .
     )
 
 
-def _without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Report | None:
+def _report_without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Report | None:
     """Report a call of which the whole header is left, and its arguments: `commentary to=functions.f json{…}`."""
     offered = names if is_request_known(trace) else tuple(dict.fromkeys(_RECIPIENT.findall(content)[:_MAX_NAMES]))
     places = [(one.name, one.char_span) for one in find_stripped_calls(content, offered) if one.format == "harmony"]

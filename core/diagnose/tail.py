@@ -45,12 +45,12 @@ def read_tail(trace: Trace) -> Tail | None:
         return None
     if body_of(trace).get("continue_final_message") is True or last_role(trace.request) in (None, "assistant"):
         return None
-    header = _without_think(trace.generation_prompt).strip()
-    text = _without_think(prompt.text).rstrip()
+    header = _cut_think(trace.generation_prompt).strip()
+    text = _cut_think(prompt.text).rstrip()
     repeats, stop = 0, len(text)
     while header and text[:stop].endswith(header):
         repeats += 1
-        stop = len(_without_think(text[: stop - len(header)]).rstrip())
+        stop = len(_cut_think(text[: stop - len(header)]).rstrip())
     # It is at the very end: a long prompt need not be searched from its beginning.
     closing = _TURN_END.search(prompt.text, max(0, len(prompt.text.rstrip()) - _LONGEST_END))
     start = closing.start() if closing else max(0, len(prompt.text) - 40)
@@ -58,7 +58,7 @@ def read_tail(trace: Trace) -> Tail | None:
     return Tail(prompt, header, repeats, end, closing.group().strip() if closing else None)
 
 
-def _without_think(text: str) -> str:
+def _cut_think(text: str) -> str:
     if not (text[-1:].isspace() or text.endswith(_ENDS)):
         return text  # as nearly always; the search looks at every place of the end
     found = _THINK_TAIL.search(text, max(0, len(text) - 400))

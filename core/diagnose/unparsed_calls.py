@@ -61,7 +61,7 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
     if is_plain_words(family):
         return (Step(_OF_GEMMA3 if family == "gemma3" else _NO_NOTATION),)
     if not facts.tool_parsers and not facts.parser_names and family != "generic":
-        return (Step(_without_parser(family)),)
+        return (Step(_advise_without_parser(family)),)
     kind = "" if trace.server is None else trace.server.kind
     if (way := own_way(trace, family)) is not None:
         return (way,)
@@ -135,7 +135,7 @@ def _advise_beside_its_parser(trace: Trace, parser: str | None) -> tuple[Step, .
     return (trial,) if body_of(trace).get("tools") else (tools, trial)
 
 
-def _without_parser(family: str) -> str:
+def _advise_without_parser(family: str) -> str:
     """Return what helps with a notation that no parser of vLLM or SGLang is made for."""
     if any(FORMATS[one].facts.tool_parsers for one in siblings_of(family)):
         return familys_parser(family)

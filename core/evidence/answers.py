@@ -217,7 +217,7 @@ def _chat_stream(found: Events, body: str) -> Answer:
     reader = ChatStreamReader()
     for event in found.events:
         reader.feed(event, 0.0)
-    chat, legacy = _with_legacy_call(reader.finish(body, 0.0))
+    chat, legacy = _add_legacy_call(reader.finish(body, 0.0))
     notes = [_GATHERED, *legacy]
     choices = [one for chunk in found.objects for one in objects_of(chunk.get("choices"))]
     indexes = {index for one in choices if (index := integer_of(one.get("index")))}
@@ -226,7 +226,7 @@ def _chat_stream(found: Events, body: str) -> Answer:
     return Answer(chat, chat, finish_reason=chat.finish_reason, notes=tuple(notes), words="a streamed response")
 
 
-def _with_legacy_call(chat: ChatResult) -> tuple[ChatResult, tuple[str, ...]]:
+def _add_legacy_call(chat: ChatResult) -> tuple[ChatResult, tuple[str, ...]]:
     """Return an answer whose `function_call`, the form before `tool_calls`, is among its calls, and say so."""
     legacy, reason = chat.message.get("function_call"), chat.finish_reason
     if not isinstance(legacy, dict) or not legacy or chat.message.get("tool_calls"):
@@ -283,7 +283,7 @@ def _read_chat(shaped: Shaped) -> Answer:
     if "delta" in first and "message" not in first:
         return _read_events(events_of_objects([shaped.value]), json.dumps(shaped.value, ensure_ascii=False))
     body = json.dumps(shaped.value, ensure_ascii=False) if shaped.is_whole else ""
-    chat, legacy = _with_legacy_call(read_chat(shaped.value, body, 0.0))
+    chat, legacy = _add_legacy_call(read_chat(shaped.value, body, 0.0))
     notes = (*notes, *legacy)
     if chat.error is not None and not chat.message and is_error(shaped.value):
         return Answer(error=refusal_of(shaped.value), words="an error instead of an answer")

@@ -19,15 +19,15 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.json_strings import unstringed, unstringed_alone, unstringed_lines
 from prompt_debugger.core.evidence.log_columns import joined_entries
 from prompt_debugger.core.evidence.log_lines import has_entries
-from prompt_debugger.core.evidence.markdown_table import without_tables
+from prompt_debugger.core.evidence.markdown_table import unfold_tables
 from prompt_debugger.core.evidence.transcripts import output_of_command
 from prompt_debugger.core.evidence.wrapped import (
+    join_escapes,
     joined_print,
     of_one_width,
     unwrapped,
     unwrapped_escaped,
     unwrapped_paragraphs,
-    with_whole_escapes,
 )
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -101,7 +101,7 @@ def _after(steps: Sequence[Step], text: str) -> tuple[str, list[str]]:
     return text, notes
 
 
-def without_prefix(line: str) -> str:
+def strip_prefix(line: str) -> str:
     """Return a line of a log without what containers, pods and journals put before it."""
     for _ in range(3):
         if not line[:1].isalnum() and not line.startswith(("[", "(")):
@@ -113,9 +113,9 @@ def without_prefix(line: str) -> str:
     return line
 
 
-def without_prefixes(text: str) -> str:
+def strip_prefixes(text: str) -> str:
     """Return a log without what containers, pods and journals put before its lines."""
-    return text if _PREFIXED.search(text) is None else "\n".join(map(without_prefix, text.split("\n")))
+    return text if _PREFIXED.search(text) is None else "\n".join(map(strip_prefix, text.split("\n")))
 
 
 def _first(text: str) -> str:
@@ -160,7 +160,7 @@ def _unprompted(text: str) -> str | None:
     first, *rest = text.split("\n")
     if rest and _DOLLAR.match(first) and all(line.startswith(">") for line in rest if line.strip()):
         return "\n".join([_DOLLAR.sub("", first, count=1), *(_QUOTE.sub("", line, count=1) for line in rest)])
-    bare = _without(text, _DOLLAR, least=1)
+    bare = _strip_lines(text, _DOLLAR, least=1)
     is_data = bare is not None and (_CODE_START.match(bare.lstrip()) is not None or bare.count("\n") > 0)
     return bare if is_data else None
 
@@ -172,7 +172,7 @@ def _blanks(match: re.Match[str]) -> str:
 def _unquoted(text: str) -> str | None:
     changed = None
     for _ in range(_MAX_QUOTED):
-        found = _without(text, _QUOTE, least=1)
+        found = _strip_lines(text, _QUOTE, least=1)
         if found is not None and found.startswith("<|") and text.lstrip().startswith("><|"):
             break  # the end of the tag before
         if found is None:
@@ -206,7 +206,7 @@ def _bare_number(line: str) -> re.Match[str] | None:
 def _unprefixed(text: str) -> str | None:
     changed = None
     for _ in range(3):
-        found = next((one for prefix in _PREFIXES if (one := _without(text, prefix, least=1)) is not None), None)
+        found = next((one for prefix in _PREFIXES if (one := _strip_lines(text, prefix, least=1)) is not None), None)
         if found is None:
             break
         changed = text = found
@@ -239,7 +239,7 @@ def _unprinted(text: str) -> str | None:
         return None
 
 
-def _without(text: str, prefix: re.Pattern[str], least: int) -> str | None:
+def _strip_lines(text: str, prefix: re.Pattern[str], least: int) -> str | None:
     """Take a prefix off every line; `None` unless nearly all lines have it."""
     if prefix.match(_first(text)) is None:
         return None
@@ -313,7 +313,7 @@ def _unescaped(text: str) -> str | None:
         return None
     has_quotes = "&quot;" in text or "&#34;" in text or "&#39;" in text or "&#x27;" in text
     if has_quotes and '"' not in text:
-        return unwrapped_escaped(text) or html.unescape(with_whole_escapes(text))
+        return unwrapped_escaped(text) or html.unescape(join_escapes(text))
     is_json = text.lstrip().startswith(("{", "[", "data:"))
     return html.unescape(text) if "&lt;" in text and not is_json else None
 
@@ -325,7 +325,7 @@ def _straightened(text: str) -> str | None:
     return text.translate(_CURLY)
 
 
-def _with_line_feeds(text: str) -> str | None:
+def _use_line_feeds(text: str) -> str | None:
     bare = text.replace("\r\n", "\n") if text.count("\r\n") == text.count("\n") else text
     return bare.lstrip("\ufeff\u200b")
 
@@ -333,7 +333,7 @@ def _with_line_feeds(text: str) -> str | None:
 # The steps in order, each with its note; a change that no one can see has none.
 _STEPS: tuple[Step, ...] = (
     ("Terminal colours were removed.", _uncoloured),
-    ("", _with_line_feeds),
+    ("", _use_line_feeds),
     ("", joined_entries),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Line breaks from wrapping were removed.", joined_print),
@@ -348,7 +348,7 @@ _STEPS: tuple[Step, ...] = (
     ("", _unindented),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("A frame around each line was removed.", _unboxed),
-    ("The table around the text was removed.", without_tables),
+    ("The table around the text was removed.", unfold_tables),
     ("HTML escapes were decoded.", _unescaped),
     ("Typographic quotes were replaced by plain ones.", _straightened),
     ("The JSON string around the text was unwrapped.", unstringed),
@@ -356,7 +356,7 @@ _STEPS: tuple[Step, ...] = (
     ("The JSON string around the text was unwrapped.", unstringed_lines),
     ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
     ("Typographic quotes were replaced by plain ones.", _straightened),
-    ("The table around the text was removed.", without_tables),
+    ("The table around the text was removed.", unfold_tables),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Remarks next to lines of JSON were removed.", _unremarked),
     ("Comments between lines of JSON were removed.", _uncommented),

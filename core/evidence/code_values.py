@@ -14,7 +14,7 @@ from prompt_debugger.core.evidence.answers import is_answer, read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.printed_values import value_at
-from prompt_debugger.core.evidence.taking import as_part, with_answer
+from prompt_debugger.core.evidence.taking import add_answer, as_part
 
 _CODE = re.compile(
     r"(?<!`)`(?=\{\s{0,9}['\"](?:name|arguments|function|id|type|tool_calls|role)['\"])([^`]{20,4000})`(?!`)"
@@ -33,5 +33,5 @@ def evidence_of_code(text: str) -> Evidence | None:
             answer = as_part(read_answer(value))
         except RequestError:
             continue
-        found.append(with_answer(Evidence(Form.FRAGMENT, "a call shown as code"), answer))
+        found.append(add_answer(Evidence(Form.FRAGMENT, "a call shown as code"), answer))
     return replace(found[0], others=tuple(found[1:])) if found else None

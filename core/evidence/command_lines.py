@@ -70,7 +70,7 @@ def find_commands(text: str) -> tuple[Command, ...]:
     return tuple(found[:MAX_COMMANDS])
 
 
-def with_parser(commands: Sequence[Command], text: str = "") -> Command:
+def find_parser_command(commands: Sequence[Command], text: str = "") -> Command:
     """Return the first command that names a parser, which says most of how answers are read; else the first.
 
     A server of which `text` says that it works is not the one that is asked about, where another is started, too.

@@ -9,7 +9,7 @@ from itertools import groupby
 _COMMENT = re.compile(r"(?<![ \t])[ \t]*+(?:#|//) ?")
 
 
-def without_comments(text: str) -> str:
+def strip_comment_marks(text: str) -> str:
     """Return a text whose lines are all comments without their marks; else the text."""
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines or not all(_COMMENT.match(line) for line in lines):
@@ -23,4 +23,4 @@ def comment_runs(text: str) -> Iterator[str]:
         return
     for is_comment, lines in groupby(text.split("\n"), lambda line: _COMMENT.match(line) is not None):
         if is_comment:
-            yield without_comments("\n".join(lines))
+            yield strip_comment_marks("\n".join(lines))

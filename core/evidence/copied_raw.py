@@ -43,19 +43,19 @@ def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
         notes += [CURLY] if "\u201d" in raw and "\u201d" not in plain else []
         raw = plain
     joined = _joined(raw)
-    joined = _with_whole_names(raw) if joined is None else joined
+    joined = _join_names(raw) if joined is None else joined
     if joined is not None:
         raw = joined
         notes.append(BREAKS)
     return raw, tuple(notes)
 
 
-def _with_whole_names(raw: str) -> str | None:
+def _join_names(raw: str) -> str | None:
     r"""Return a text without the breaks within names of tools, where no line is longer than those that break there.
 
-    >>> _with_whole_names("<function=get_wea\nther>\n</function>")
+    >>> _join_names("<function=get_wea\nther>\n</function>")
     '<function=get_weather>\n</function>'
-    >>> _with_whole_names("<function=get_\nit>\n<parameter=a_long_name>") is None
+    >>> _join_names("<function=get_\nit>\n<parameter=a_long_name>") is None
     True
     """
     broken = [found for found, _ in zip(_BROKEN_NAME.finditer(raw), range(_MAX_STARTS), strict=False)]

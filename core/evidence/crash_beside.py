@@ -30,7 +30,7 @@ _MAX_CHARS = 60_000
 _MIN_CHARS = 8  # characters that say something without the name before them: not `'type'`
 
 
-def with_crash(evidence: Evidence, text: str) -> Evidence:
+def add_crash(evidence: Evidence, text: str) -> Evidence:
     """Return evidence of a request alone with the crash of its server that the text around it tells.
 
     Args:

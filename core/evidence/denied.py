@@ -20,12 +20,12 @@ _DENIED = re.compile(
 _MAX_CHARS = 60_000  # of a text that a person wrote
 
 
-def without_denied(text: str) -> str:
+def drop_denied(text: str) -> str:
     """Return a text without the errors that it says did not occur; a long text is data and stays as it is.
 
-    >>> without_denied('We no longer see "Failed to parse input at pos 3" here.')
+    >>> drop_denied('We no longer see "Failed to parse input at pos 3" here.')
     'We no longer see "" here.'
-    >>> without_denied('We see no answer, only "Failed to parse input at pos 3".')
+    >>> drop_denied('We see no answer, only "Failed to parse input at pos 3".')
     'We see no answer, only "Failed to parse input at pos 3".'
     """
     return text if len(text) > _MAX_CHARS else _DENIED.sub(_emptied, text)

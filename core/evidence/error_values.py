@@ -44,7 +44,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     value = _read_agents(value)
     if not _is_error(value):
         return _read_body_kept_as_text(value, status or _status_of(value))
-    words = words_of_value(_with_code_as_words(value))
+    words = words_of_value(_use_code_as_words(value))
     if not words.text and words.output is None:
         return None
     status = status or _status_of(value) or _status_of(as_object(value.get("error")))
@@ -52,7 +52,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     return _reason_within(value, refusal) or refusal
 
 
-def _with_code_as_words(value: JSONObject) -> JSONObject:
+def _use_code_as_words(value: JSONObject) -> JSONObject:
     """Return a body whose error has no words with its code or type in their place."""
     error = as_object(value.get("error"))
     said, named = error.get("message"), error.get("code") or error.get("type")

@@ -16,7 +16,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.text import without_strings
+from prompt_debugger.core.base.text import remove_strings
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.fields import as_list
@@ -83,7 +83,7 @@ _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which 
 _MAX_OF_PYTHON = 100_000  # characters
 
 
-def without_gaps(evidence: Evidence, text: str) -> Evidence:
+def drop_unproven(evidence: Evidence, text: str) -> Evidence:
     """Return evidence without what nothing proves, where someone left something out of its text.
 
     Raises:
@@ -98,7 +98,7 @@ def without_gaps(evidence: Evidence, text: str) -> Evidence:
     is_cut = is_cut or _has_elided_text(evidence)
     if is_structured and (is_cut or _has_half_call(evidence) or _lacks_calls(evidence, text) or has_gap(text)):
         evidence = _careful(evidence, text, is_noted=evidence.form is not Form.FRAGMENT)
-    evidence = _without_shortened_ids(_without_shortened_texts(evidence))
+    evidence = _forget_shortened_ids(_drop_shortened_texts(evidence))
     return replace(evidence, notes=(*evidence.notes, REQUEST_GAP)) if _has_elided_request(evidence) else evidence
 
 
@@ -168,7 +168,7 @@ def has_gap(text: str) -> bool:
     if _SET.search(text) is None and _JOINED_ESCAPE.search(text) is None and _is_sound(text):
         return False
     signs = (_EXPLICIT, _REMARK, _WORD, _SHORT_KEY, _SET, _JOINED_ESCAPE, _PRINTED_NAME)
-    return any(sign.search(text) for sign in signs) or _DOTS.search(without_strings(text)) is not None
+    return any(sign.search(text) for sign in signs) or _DOTS.search(remove_strings(text)) is not None
 
 
 def _is_sound(text: str) -> bool:
@@ -257,7 +257,7 @@ def _careful(evidence: Evidence, text: str, *, is_noted: bool) -> Evidence:
     listed = calls if isinstance(calls, list) else []
     is_cut_by_server = chat.finish_reason in _ENDS_OF_A_CUT
     shows_empty = "{}" in text  # as arguments, and not only because a reader writes absent ones so
-    kept = [_with_id(call) for call in listed if is_cut_by_server or _is_whole(call, shows_empty=shows_empty)]
+    kept = [_fill_id(call) for call in listed if is_cut_by_server or _is_whole(call, shows_empty=shows_empty)]
     message: JSONObject = {name: item for name, item in chat.message.items() if name not in _OF_CALLS}
     if kept:
         message |= {name: kept if name == "tool_calls" else chat.message[name] for name in _OF_CALLS & {*chat.message}}
@@ -269,10 +269,10 @@ def _careful(evidence: Evidence, text: str, *, is_noted: bool) -> Evidence:
             *notes,
             f"Left out: {counted(len(listed) - len(kept), 'call')} of which the text contains only a part.",
         )
-    return _with_message(replace(evidence, notes=notes), chat, message)
+    return _replace_message(replace(evidence, notes=notes), chat, message)
 
 
-def _with_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> Evidence:
+def _replace_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> Evidence:
     """Return evidence with what is left of a message; without an answer, where nothing is."""
     heads = head_deltas(chat)
     if not heads and not any(item for name, item in message.items() if name != "role"):
@@ -309,12 +309,12 @@ def _is_whole(call: JSON, *, shows_empty: bool) -> bool:
     return is_value or (fault is not None and fault.kind is Break.PYTHON)
 
 
-def _with_id(call: JSON) -> JSON:
+def _fill_id(call: JSON) -> JSON:
     """Return a call whose id may be what was left out."""
     return {**as_object(call), "id": as_object(call).get("id") or UNKNOWN_ID}
 
 
-def _without_shortened_ids(evidence: Evidence) -> Evidence:
+def _forget_shortened_ids(evidence: Evidence) -> Evidence:
     """Return evidence in which ids that someone shortened are unknown: they were not part of the trouble."""
     chat = evidence.chat if evidence.chat is not None else evidence.stream
     calls = None if chat is None else chat.message.get("tool_calls")
@@ -323,12 +323,12 @@ def _without_shortened_ids(evidence: Evidence) -> Evidence:
     known = [{**as_object(call), "id": UNKNOWN_ID} if _has_short_id(call) else call for call in calls]
     if known == calls:
         return evidence
-    deltas = tuple(replace(delta, delta=_without_short_ids(delta.delta)) for delta in chat.deltas)
+    deltas = tuple(replace(delta, delta=_drop_short_ids(delta.delta)) for delta in chat.deltas)
     chat = replace(chat, message={**chat.message, "tool_calls": known}, deltas=deltas)
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat)
 
 
-def _without_short_ids(delta: JSONObject) -> JSONObject:
+def _drop_short_ids(delta: JSONObject) -> JSONObject:
     calls = delta.get("tool_calls")
     if not isinstance(calls, list):
         return delta
@@ -343,7 +343,7 @@ def _has_short_id(call: JSON) -> bool:
     return _has_sign(str(as_object(call).get("id") or ""))
 
 
-def _without_shortened_texts(evidence: Evidence) -> Evidence:
+def _drop_shortened_texts(evidence: Evidence) -> Evidence:
     """Return evidence without a prompt or a raw output out of which a sign says that something was taken."""
     prompt, raw = evidence.prompt, evidence.raw
     if prompt is not None and any(sign.search(prompt) for sign in (_EXPLICIT, _TAG, _TURN, _RAW_LINE, _REMARK)):

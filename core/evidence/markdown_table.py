@@ -17,7 +17,7 @@ _END = re.compile(r"(?<!\\)\|[ \t]*+\Z")
 _BREAK = "<br>"
 
 
-def without_tables(text: str) -> str | None:
+def unfold_tables(text: str) -> str | None:
     """Return a text with each table replaced by its cells of several lines; `None` if it has no such cells."""
     if "|" not in text or "--" not in text or "<" not in text:
         return None

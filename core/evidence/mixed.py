@@ -17,30 +17,30 @@ from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.broken_json import is_in_a_broken_fence, is_part, string_of_json
 from prompt_debugger.core.evidence.clean import clean
-from prompt_debugger.core.evidence.comments import comment_runs, without_comments
-from prompt_debugger.core.evidence.crash_beside import with_crash
+from prompt_debugger.core.evidence.comments import comment_runs, strip_comment_marks
+from prompt_debugger.core.evidence.crash_beside import add_crash
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.leads import is_of_other
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.parts_together import (
+    add_whole_answer,
+    build_other_answers,
     form_of,
     is_of_two,
     is_pair,
     of_twice,
-    with_other_answers,
-    with_whole_answer,
 )
 from prompt_debugger.core.evidence.prose import (
     as_printed,
     by_lead,
+    drop_partial_calls,
     evidence_of_prose,
     output_of,
     shows_prompt,
-    without_parts,
 )
-from prompt_debugger.core.evidence.raw_beside import with_raw_beside
+from prompt_debugger.core.evidence.raw_beside import add_raw_beside
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
@@ -50,13 +50,13 @@ from prompt_debugger.core.evidence.report_text import (
     is_template,
     not_recognised,
 )
-from prompt_debugger.core.evidence.reported import reported_answer, with_reported
+from prompt_debugger.core.evidence.reported import add_reported, reported_answer
 from prompt_debugger.core.evidence.shown import find_shown, is_placeholder, is_talk
 from prompt_debugger.core.evidence.split import split
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
-from prompt_debugger.core.evidence.words_around import with_words
+from prompt_debugger.core.evidence.words_around import add_words
 from prompt_debugger.core.evidence.wrapped import unwrapped
 from prompt_debugger.core.formats import CONTROL_TOKEN
 from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
@@ -109,8 +109,8 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         if said is None:
             raise
         evidence = said
-    evidence = with_raw_beside(_noted(evidence, cleaned.notes), cleaned.text)
-    return with_reported(with_words(evidence, cleaned.text), cleaned.text)
+    evidence = add_raw_beside(_noted(evidence, cleaned.notes), cleaned.text)
+    return add_reported(add_words(evidence, cleaned.text), cleaned.text)
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
@@ -129,13 +129,13 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     shown = _read_shown(blocks, read) if is_output else None
     is_one = len(blocks) < 2 and not (whole is not None and whole.form is Form.COMMAND and "\n" in text.strip())
     if whole is not None and shown is None and (is_one or _is_certain(whole, text, blocks)):
-        return _with_request_beside(whole, text, read)
+        return _add_request_beside(whole, text, read)
     merged = _merged(blocks, read) if shown is None or any(block.kind is BlockKind.JSON for block in blocks) else None
     if shown is not None:
         return merged if merged is not None and merged.is_assumed_run and is_pair(merged) else shown
-    merged = None if merged is None else with_crash(_with_its_error(merged, whole), text)
+    merged = None if merged is None else add_crash(_add_its_error(merged, whole), text)
     if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_about)):
-        return _with_request_beside(whole, text, read)
+        return _add_request_beside(whole, text, read)
     if merged is None and failure is not None and (printed := _read_comments(text, read, failure)) is not None:
         return printed
     if merged is None and (said := spoken_error(text.partition(TRACEBACK)[0])) is not None:
@@ -145,12 +145,12 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
             not_recognised(text)
             if cut_traceback(text)
             else _fault_of_request(blocks, read)
-            or (not_recognised(text, is_about=True) if is_about else _with_hint(failure))
+            or (not_recognised(text, is_about=True) if is_about else _add_hint(failure))
         )
     return merged
 
 
-def _with_its_error(merged: Evidence, whole: Evidence | None) -> Evidence:
+def _add_its_error(merged: Evidence, whole: Evidence | None) -> Evidence:
     """Return what blocks hold with the error of the whole text: where that alone names a field, or they have none."""
     said = whole.error if whole is not None else None
     is_request = Part.REQUEST in merged.holds and {*merged.holds} <= {Part.REQUEST, Part.FLAGS}
@@ -160,7 +160,7 @@ def _with_its_error(merged: Evidence, whole: Evidence | None) -> Evidence:
     return replace(merged, error=said) if is_more else merged
 
 
-def _with_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
+def _add_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
     """Return an error that was read of all of a text with the request that its other paragraphs are."""
     if whole.form is not Form.ERROR or whole.error is None or not {*whole.holds} <= {Part.ERROR, Part.FLAGS}:
         return whole
@@ -209,7 +209,7 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
             "The text contains an output inside incomplete JSON or printed text.",
             "Paste all of it, or only the output.",
         )
-    return without_parts(_read_its_paragraph(evidence, text), text), None
+    return drop_partial_calls(_read_its_paragraph(evidence, text), text), None
 
 
 def _read_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
@@ -246,7 +246,7 @@ def _has_class(evidence: Evidence) -> bool:
     return evidence.error is not None and next(classes_of(evidence.error.message), None) is not None
 
 
-def _with_hint(error: RequestError | None) -> RequestError:
+def _add_hint(error: RequestError | None) -> RequestError:
     if error is None:
         return RequestError("Nothing in the text was recognized.", "Paste a request, an answer, a log or an error.")
     if error.hint:
@@ -352,9 +352,9 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
     merged = merge(kept, form_of(kept), words[:300])
     is_assumed = is_of_two(kept, Part.RAW, Part.MESSAGE) or is_of_two(kept, Part.REQUEST, Part.PROMPT)
-    merged = replace(with_whole_answer(merged, kept), is_assumed_run=is_assumed)
+    merged = replace(add_whole_answer(merged, kept), is_assumed_run=is_assumed)
     merged = _noted(merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread)))
-    return replace(merged, others=with_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
+    return replace(merged, others=build_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
 
 
 def _is_end_alone(evidence: Evidence) -> bool:
@@ -370,7 +370,7 @@ def _note_unread(lines: int) -> tuple[str, ...]:
     return (f"{counted(lines, 'line')} of text around it {was} left out.",) if lines else ()
 
 
-def _with_its_answer(error: Evidence, text: str, read: Read) -> Evidence:
+def _add_its_answer(error: Evidence, text: str, read: Read) -> Evidence:
     """Return an error about an answer with the answer that the same block of a log prints."""
     found = next(classes_of(error.error.message), None) if error.error is not None else None
     if error.chat is not None or error.raw is not None or found is None or found.error.cause is not Cause.OUTPUT:
@@ -385,7 +385,7 @@ def _with_its_answer(error: Evidence, text: str, read: Read) -> Evidence:
 def _read_block(block: Block, read: Read) -> Evidence | None:
     text = clean(block.text).text if block.kind is BlockKind.FENCED else block.text
     if block.kind is BlockKind.PROSE:
-        found = evidence_of_prose(without_comments(text))
+        found = evidence_of_prose(strip_comment_marks(text))
         is_raw_alone = found is not None and found.form is Form.OUTPUT and found.chat is None
         return None if is_raw_alone and is_part(text) else found
     evidence = None
@@ -398,7 +398,7 @@ def _read_block(block: Block, read: Read) -> Evidence | None:
     ):
         return None
     if evidence is not None or block.kind is not BlockKind.FENCED:
-        return _with_its_answer(evidence, text, read) if evidence is not None and evidence.error else evidence
+        return _add_its_answer(evidence, text, read) if evidence is not None and evidence.error else evidence
     inner = split(text)
     shown = next((one for one in inner if one.kind is BlockKind.JSON and len(one.text) * 2 > len(text)), None)
     return (None if shown is None else _read_block(shown, read)) or by_lead(block.lead, text)

@@ -90,15 +90,15 @@ def has_code(text: str) -> bool:
     return _CODE_LINE.search(text) is not None
 
 
-def without_manual(text: str) -> str:
+def drop_manual(text: str) -> str:
     """Return a text without the tables that list which errors may come."""
     return _MANUAL.sub("", text) if "|" in text else text
 
 
-def without_documents(text: str) -> str:
+def drop_documents(text: str) -> str:
     r"""Return a text without the JSON objects that report nothing: an error that they mention came from no server.
 
-    >>> without_documents('{"review": "It failed with `KeyError`.", "score": 1}'), without_documents('{"error": "x"}')
+    >>> drop_documents('{"review": "It failed with `KeyError`.", "score": 1}'), drop_documents('{"error": "x"}')
     ('', '{"error": "x"}')
     """
     if "{" not in text:

@@ -11,7 +11,7 @@ from prompt_debugger.core.evidence.forms import Form
 _MAX_OTHERS = 3
 
 
-def with_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def build_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Return the evidence with each further answer of the text in place of the one that was read."""
     answers = [one for one in pieces if one.chat is not None or one.stream is not None]
     read = {id(merged.chat), id(merged.stream)}
@@ -22,7 +22,7 @@ def with_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[Ev
     )[:_MAX_OTHERS]
 
 
-def with_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:
+def add_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:
     """Return evidence of a stream with the answer that was not streamed, where the text shows both."""
     whole = next((one.chat for one in pieces if one.chat is not None and one.stream is None and one.raw is None), None)
     is_both = whole is not None and merged.stream is not None and merged.chat is merged.stream

@@ -72,12 +72,12 @@ def stream_text(values: list[JSONObject]) -> str:
         name = class_of(value)
         if name in ANTHROPIC_EVENTS:
             kind = ANTHROPIC_EVENTS[name]
-            lines.append(f"event: {kind}\ndata: {json.dumps({**_without_nulls(value), 'type': kind})}\n\n")
+            lines.append(f"event: {kind}\ndata: {json.dumps({**_drop_nulls(value), 'type': kind})}\n\n")
             continue
         if name in RESPONSES_EVENTS:
             lines.append(f"data: {json.dumps(plain(value))}\n\n")
             continue
-        body = _without_nulls(value)
+        body = _drop_nulls(value)
         kind = STREAMED.get(name, "chunk")
         if kind == "call":
             body = {"tool_calls": [body]}
@@ -220,10 +220,10 @@ def _message(value: JSONObject) -> JSON:
     calls = value.get("tool_calls")
     whole = [call for call in calls if _is_whole_call(call)] if isinstance(calls, list) else []
     rest = {name: item for name, item in value.items() if name != "tool_calls"}
-    message = _without_nulls(rest)
+    message = _drop_nulls(rest)
     message.setdefault("role", "assistant")
     if isinstance(calls, list):
-        message["tool_calls"] = [{"type": "function", **_without_nulls(as_object(call))} for call in whole]
+        message["tool_calls"] = [{"type": "function", **_drop_nulls(as_object(call))} for call in whole]
     elif calls is not None:
         message["tool_calls"] = plain(calls)
     is_empty = not whole and not message.get("content")
@@ -253,7 +253,7 @@ def _lone_block(value: JSONObject) -> JSON:
 
 def _block(value: JSONObject) -> JSON:
     kind = BLOCK_TYPES.get(class_of(value))
-    return {**({"type": kind} if kind else {}), **_without_nulls(value)}
+    return {**({"type": kind} if kind else {}), **_drop_nulls(value)}
 
 
 def _responses(value: JSONObject) -> JSON:
@@ -268,7 +268,7 @@ def _responses(value: JSONObject) -> JSON:
 def _item(value: JSONObject) -> JSON:
     kinds = dict(zip(ITEMS, ("function_call", "message", "reasoning"), strict=True))
     kind = kinds.get(class_of(value))
-    return {**({"type": kind} if kind else {}), **_without_nulls(value)}
+    return {**({"type": kind} if kind else {}), **_drop_nulls(value)}
 
 
 def _lone_item(value: JSONObject) -> JSON:
@@ -331,18 +331,16 @@ def _is_whole_call(call: JSON) -> bool:
     return not _is_cut(call) or (CUT not in function and "name" in function and "arguments" in function)
 
 
-def _without_nulls(value: JSONObject) -> JSONObject:
+def _drop_nulls(value: JSONObject) -> JSONObject:
     """Return an object as it is sent: fields that a class prints though nothing was set are left out."""
     found: JSONObject = {}
     for name, item in value.items():
         if name in (CLASS, CUT) or name.startswith("$") or (item is None and name not in _KEPT_NULLS):
             continue
         if isinstance(item, dict) and CLASS in item:
-            found[name] = _without_nulls(item)
+            found[name] = _drop_nulls(item)
         elif isinstance(item, list):
-            found[name] = [
-                _without_nulls(one) if isinstance(one, dict) and CLASS in one else plain(one) for one in item
-            ]
+            found[name] = [_drop_nulls(one) if isinstance(one, dict) and CLASS in one else plain(one) for one in item]
         else:
             found[name] = plain(item)
     return found

@@ -18,11 +18,11 @@ from prompt_debugger.core.evidence.code_values import evidence_of_code
 from prompt_debugger.core.evidence.copied_raw import as_written
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.gaps import without_gaps
+from prompt_debugger.core.evidence.gaps import drop_unproven
 from prompt_debugger.core.evidence.readers import Paste, find_readers
 from prompt_debugger.core.evidence.report_text import begins_template, shown_output
 from prompt_debugger.core.evidence.shown import shown_code
-from prompt_debugger.core.evidence.taking import compatible, with_its_beginning, without_shortened
+from prompt_debugger.core.evidence.taking import compatible, drop_headless_calls, drop_shortened
 from prompt_debugger.core.formats import CONTROL_TOKEN
 
 MIN_SCORE = 0.6  # of a reader, for a block of prose
@@ -46,7 +46,7 @@ def evidence_of_prose(text: str) -> Evidence | None:
     pieces: list[Evidence] = []
     for reader in find_readers(paste, MIN_SCORE):
         with suppress(RequestError):
-            pieces.append(without_parts(reader.read(paste), text))
+            pieces.append(drop_partial_calls(reader.read(paste), text))
     if not pieces:
         return _read_after_lead(text) or evidence_of_code(text)
     if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:
@@ -65,7 +65,7 @@ def _read_after_lead(text: str) -> Evidence | None:
     if shown.startswith("functions."):
         return content_evidence(shown)
     with suppress(RequestError):  # what is left of it is nothing
-        return without_parts(output_of(shown), shown)
+        return drop_partial_calls(output_of(shown), shown)
     return None
 
 
@@ -80,7 +80,7 @@ def by_lead(lead: str, text: str) -> Evidence | None:
     if found is None and _OUTPUT_LEAD.search(lead):
         found = output_of(text)
     with suppress(RequestError):  # what is left of it is nothing
-        return None if found is None else without_parts(found, text)
+        return None if found is None else drop_partial_calls(found, text)
     return None
 
 
@@ -104,6 +104,6 @@ def output_of(text: str) -> Evidence:
     return Evidence(Form.OUTPUT, f"a raw output of {len(raw):,} characters", raw=raw, notes=notes)
 
 
-def without_parts(evidence: Evidence, text: str) -> Evidence:
+def drop_partial_calls(evidence: Evidence, text: str) -> Evidence:
     """Return evidence without calls of which only a part was copied."""
-    return without_gaps(without_shortened(with_its_beginning(evidence), text), text)
+    return drop_unproven(drop_shortened(drop_headless_calls(evidence), text), text)

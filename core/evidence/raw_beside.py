@@ -35,7 +35,7 @@ _MAX_CHARS = 100_000
 _NOTE = "The raw output was taken from its label in the text; it is assumed to come from the same run as the answer."
 
 
-def with_raw_beside(evidence: Evidence, text: str) -> Evidence:
+def add_raw_beside(evidence: Evidence, text: str) -> Evidence:
     """Return evidence of one whole answer with the raw output that its text labels, if there is exactly one.
 
     Args:

@@ -45,7 +45,7 @@ from prompt_debugger.core.evidence.report_text import begins_template, not_recog
 from prompt_debugger.core.evidence.reported import reported_answer
 from prompt_debugger.core.evidence.several import note_on_second
 from prompt_debugger.core.evidence.shapes import chunk_within
-from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
+from prompt_debugger.core.evidence.taking import add_answer, as_part, of_deltas_alone
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, posted_by_curl, read_request
 
@@ -192,7 +192,7 @@ def _read_answer(text: str, _row: int) -> Evidence:
         )
     if isinstance(value, dict) and (found := answer_in(value)) is not None:
         value = found
-    return with_answer(Evidence(Form.ANSWER, "a chat response", notes=notes), read_answer(value))
+    return add_answer(Evidence(Form.ANSWER, "a chat response", notes=notes), read_answer(value))
 
 
 def _read_stream(text: str, _row: int) -> Evidence:
@@ -202,7 +202,7 @@ def _read_stream(text: str, _row: int) -> Evidence:
     answer = read_stream(text)
     if isinstance(value, dict):  # one event of a stream; nothing says that there are no others
         answer = _read_one_event(answer)
-    evidence = with_answer(Evidence(Form.STREAM, "a streamed response"), answer)
+    evidence = add_answer(Evidence(Form.STREAM, "a streamed response"), answer)
     is_piece = isinstance(value, dict) or are_call_deltas([json_of(line) for line in json_lines(text)])
     return of_deltas_alone(evidence) if is_piece else evidence
 
@@ -237,7 +237,7 @@ def _read_exchange(text: str, _row: int) -> Evidence:
         raise RequestError("There is no response below the request.", "Paste the command, followed by what it printed.")
     asked = _request_of_text(text[:start])
     evidence = replace(asked, form=Form.EXCHANGE, words="a request and its response")
-    return with_answer(evidence, without_prompt(read_answer(text[start:].strip()), evidence.prompt))
+    return add_answer(evidence, without_prompt(read_answer(text[start:].strip()), evidence.prompt))
 
 
 def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:
@@ -250,7 +250,7 @@ def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:
         evidence = replace(completions_request(body), form=form, words="a request and its response")
     else:
         evidence = Evidence(form, "a request and its response", request=read_request(body_text(body)))
-    return with_answer(evidence, without_prompt(read_answer(answer), evidence.prompt))
+    return add_answer(evidence, without_prompt(read_answer(answer), evidence.prompt))
 
 
 def _read_har(text: str, row: int) -> Evidence:

@@ -185,7 +185,7 @@ def reported_answer(text: str) -> Evidence | None:
     return Evidence(Form.REPORT, _WORDS, notes=notes) if notes else None
 
 
-def with_reported(evidence: Evidence, text: str) -> Evidence:
+def add_reported(evidence: Evidence, text: str) -> Evidence:
     """Return evidence without an answer or an error with what its text says of the answer.
 
     If a text was taken for an error by its words alone, and it is the text that says this, it is not an error.

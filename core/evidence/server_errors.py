@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import ServerWords, faults_in, words_of_value
-from prompt_debugger.core.evidence.denied import without_denied
+from prompt_debugger.core.evidence.denied import drop_denied
 from prompt_debugger.core.evidence.error_sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.http_errors import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.not_errors import below_source, is_source, is_unfilled, without_manual
+from prompt_debugger.core.evidence.not_errors import below_source, drop_manual, is_source, is_unfilled
 from prompt_debugger.core.evidence.printed_values import (
     HALF_ESCAPE,
     MAX_LITERAL,
@@ -106,17 +106,17 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    text = without_denied(without_manual(_BOX.sub(" ", text[:MAX_CHARS])))
+    text = drop_denied(drop_manual(_BOX.sub(" ", text[:MAX_CHARS])))
     if text.lstrip().startswith(("data:", "event:")):
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)
     found = _read_form(text, bare) or _read_meaning(bare, text)
     if found is not None and (is_unfilled(found.refusal.message) or found.refusal.message.startswith(("{{", "{%"))):
         return None
-    return None if found is None else found._replace(refusal=_add_surroundings(_without_fence(found.refusal), text))
+    return None if found is None else found._replace(refusal=_add_surroundings(_strip_fence(found.refusal), text))
 
 
-def _without_fence(refusal: Refusal) -> Refusal:
+def _strip_fence(refusal: Refusal) -> Refusal:
     """Return an error without the code fence around it, and without the prose around that."""
     parts = _FENCE_END.split(refusal.message)
     inner = parts[0].rstrip().endswith(":") and len(parts) > 1  # what begins there is the error, under its lead
@@ -233,12 +233,12 @@ def _read_exception(text: str) -> FoundError | None:
     body = _body_in(said)
     status = status_in(said[:300]) or _STATUS_BY_CLASS.get(name)
     if body is not None:
-        return FoundError(_with(_introduced(body, said), status, name), 0.95)
+        return FoundError(_rebuild(_introduced(body, said), status, name), 0.95)
     said = cut_words(said)
     code = text[last.start() : last.end()].strip(" \t>|:!*`").rpartition(": ")[2].partition(" ")[0]
     refusal = Refusal(status, said, None, code)
     is_known = recognise_error(said) is not None or recognise_error(code) is not None
-    if not is_known and recognise_error(with_frame := _with_frame(text, last)) is not None:
+    if not is_known and recognise_error(with_frame := _add_frame(text, last)) is not None:
         refusal, is_known = replace(refusal, message=with_frame), True
     if not said or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
         return None  # an exception of someone's own program
@@ -266,7 +266,7 @@ def _introduced(body: Refusal, said: str) -> Refusal:
     return replace(body, message=f"{' '.join(lead.split()).rstrip(':')}: {body.message}")
 
 
-def _with_frame(text: str, raised: re.Match[str]) -> str:
+def _add_frame(text: str, raised: re.Match[str]) -> str:
     """Return an exception with the source line above it, as a traceback shows it, without its marks."""
     above = [line.strip() for line in text[max(0, raised.start() - _MAX_OF_FRAME) : raised.start()].split("\n")]
     source = next((line for line in reversed(above) if line.strip("^~ ")), "")
@@ -283,7 +283,7 @@ def _read_body_within(text: str) -> FoundError | None:
     body = body or _cut_body_in(text)
     if body is None or ('"messages"' in text and "messages" not in body.message):
         return None  # there is more in it than an error: its blocks are read one by one
-    return FoundError(_with(body, status_in(text), None), 0.85)
+    return FoundError(_rebuild(body, status_in(text), None), 0.85)
 
 
 def _begins_with_other_json(text: str) -> bool:
@@ -338,6 +338,6 @@ def _is_cut_within(text: str, stop: int, words: str) -> bool:
     return following == "" and recognise_error(words) is None
 
 
-def _with(refusal: Refusal, status: int | None, name: str | None) -> Refusal:
+def _rebuild(refusal: Refusal, status: int | None, name: str | None) -> Refusal:
     status = refusal.status if refusal.status is not None else status
     return Refusal(status, as_utf8(refusal.message), refusal.field, refusal.code or name, refusal.output)

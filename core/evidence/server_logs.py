@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 
 from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.clean import without_prefixes
+from prompt_debugger.core.evidence.clean import strip_prefixes
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import recognise
@@ -89,7 +89,7 @@ def is_server_log(text: str) -> bool:
     text = text[:_MAX_CHARS]
     if _HINT.search(text) is None:
         return False
-    lines = without_prefixes(text)
+    lines = strip_prefixes(text)
     if _engine(lines) is None:
         return False
     rest = "\n".join(line for line in _EXAMPLE.sub("", lines).split("\n") if line and _LINE.match(line) is None)
@@ -98,7 +98,7 @@ def is_server_log(text: str) -> bool:
 
 def evidence_of_log(text: str) -> Evidence | None:
     """Return what a server's log shows without a prompt or an output in it; `None` of any other text."""
-    text = without_prefixes(text[:_MAX_CHARS])
+    text = strip_prefixes(text[:_MAX_CHARS])
     engine = _engine(text)
     if engine is None:
         return None

@@ -17,15 +17,15 @@ from itertools import islice
 
 from prompt_debugger.core.base.http_status import STATUS_NAMES
 from prompt_debugger.core.base.json_values import strings_in
-from prompt_debugger.core.evidence.denied import without_denied
+from prompt_debugger.core.evidence.denied import drop_denied
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import (
+    drop_documents,
+    drop_manual,
     is_command,
     is_manual,
     is_of_program,
     is_source,
-    without_documents,
-    without_manual,
 )
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
 from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_meaning, may_report
@@ -53,7 +53,7 @@ def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
     if len(text) > _MAX_CHARS or is_source(text) or is_manual(text):
         return None
-    text = without_denied(without_documents(without_manual(text)))
+    text = drop_denied(drop_documents(drop_manual(text)))
     status: FoundError | None = None
     for said in islice(dict.fromkeys(_said(text)), _MAX_TRIED):
         if is_of_program(said):

@@ -22,9 +22,9 @@ _NO_BEGINNING = "The stream was copied without its beginning; calls whose name i
 CUT_NOTE = "The pasted text ends inside the answer; what came after that is unknown."
 
 
-def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
+def add_answer(evidence: Evidence, answer: Answer) -> Evidence:
     """Return evidence with what was read of an answer; its words say how many calls there are."""
-    answer = _with_prompt(_without_pieces(answer))
+    answer = _share_prompt(_drop_pieces(answer))
     calls = () if answer.chat is None else answer.chat.message.get("tool_calls") or ()
     count = len(calls) if isinstance(calls, list) else 0
     words = evidence.words
@@ -47,7 +47,7 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
     )
 
 
-def _with_prompt(answer: Answer) -> Answer:
+def _share_prompt(answer: Answer) -> Answer:
     """Return an answer of which both the message and the answer itself have the prompt that either one has."""
     shown = next((one.prompt_text for one in (answer.chat, answer.stream) if one is not None and one.prompt_text), None)
     if not answer.prompt and answer.prompt_ids is None:
@@ -66,7 +66,7 @@ def _knowing(result: ChatResult, answer: Answer) -> ChatResult:
     )
 
 
-def _without_pieces(answer: Answer) -> Answer:
+def _drop_pieces(answer: Answer) -> Answer:
     """Return an answer without calls that are one piece of a stream: without a name or arguments."""
     chat = answer.chat
     calls = None if chat is None or answer.stream is not None else chat.message.get("tool_calls")
@@ -82,7 +82,7 @@ def _without_pieces(answer: Answer) -> Answer:
     )
 
 
-def with_last_answer(evidence: Evidence) -> Evidence:
+def take_last_answer(evidence: Evidence) -> Evidence:
     """Return a conversation that was copied without model and tools with its last message as the answer.
 
     Only where that message is the assistant's: what a client would send ends otherwise.
@@ -119,7 +119,7 @@ def _unless_cut(error: str | None) -> str | None:
     return None if error is not None and error.startswith(NO_END) else error
 
 
-def without_end(evidence: Evidence) -> Evidence:
+def forget_end(evidence: Evidence) -> Evidence:
     """Return evidence of deltas alone, or of a cut answer: without a word on how it ended, so that none is missing."""
     if evidence.chat is None:
         return evidence
@@ -129,7 +129,7 @@ def without_end(evidence: Evidence) -> Evidence:
 
 def of_deltas_alone(evidence: Evidence) -> Evidence:
     """Return evidence of deltas that were copied without what is around them: neither an end nor open calls prove."""
-    evidence = without_end(evidence)
+    evidence = forget_end(evidence)
     chat = evidence.chat
     calls = None if chat is None else chat.message.get("tool_calls")
     if chat is None or not isinstance(calls, list) or chat.finish_reason is not None:
@@ -165,7 +165,7 @@ def has_cut_end(value: JSON, evidence: Evidence) -> bool:
     return CUT in as_object(value) and evidence.finish_reason is None
 
 
-def with_its_beginning(evidence: Evidence) -> Evidence:
+def drop_headless_calls(evidence: Evidence) -> Evidence:
     """Return evidence of a stream without the calls whose beginning, with their names, was not copied.
 
     Raises:
@@ -208,7 +208,7 @@ def _unless_empty(evidence: Evidence, message: JSONObject) -> Evidence:
     return evidence
 
 
-def without_shortened(evidence: Evidence, text: str) -> Evidence:
+def drop_shortened(evidence: Evidence, text: str) -> Evidence:
     """Return evidence without the calls whose arguments someone shortened with `...`: no one knows what was there.
 
     Raises:

@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import ChatResult, Server
 from prompt_debugger.core.diagnose.unparsed_calls import STREAM_ALONE
 from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT, COMPLAINED, SAID_OFF
 from prompt_debugger.core.evidence.blocks import BlockKind
-from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, with_parser
+from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, find_parser_command
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.flags import flags_of, server_of
 from prompt_debugger.core.evidence.forms import Form
@@ -25,7 +25,7 @@ from prompt_debugger.core.evidence.mentions import mentioned_server, version_in
 from prompt_debugger.core.evidence.not_errors import is_source
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.split import split
-from prompt_debugger.core.evidence.taking import with_last_answer
+from prompt_debugger.core.evidence.taking import take_last_answer
 
 # An answer's field that a person names, or a place where a client shows texts: what is shown came there.
 _AS_CONTENT = re.compile(
@@ -104,7 +104,7 @@ _OUTPUTS = frozenset({Form.OUTPUT, Form.COMMAND})  # a command with an output be
 _MAX_CHARS = 60_000  # in which words are looked for
 
 
-def with_words(evidence: Evidence, text: str) -> Evidence:
+def add_words(evidence: Evidence, text: str) -> Evidence:
     """Return evidence with what the words of its text say of it.
 
     Args:
@@ -113,12 +113,12 @@ def with_words(evidence: Evidence, text: str) -> Evidence:
     """
     is_mixed = Paste(text).value is None
     if is_mixed:
-        evidence = _with_reason(with_last_answer(evidence), text)
-        evidence = _with_switch(_with_complaint(_with_expectation(evidence, text), text), text)
-    return _with_server(evidence, text, is_mixed=is_mixed)
+        evidence = _add_reason(take_last_answer(evidence), text)
+        evidence = _note_switch(_note_complaint(_note_expectation(evidence, text), text), text)
+    return _add_server(evidence, text, is_mixed=is_mixed)
 
 
-def _with_reason(evidence: Evidence, text: str) -> Evidence:
+def _add_reason(evidence: Evidence, text: str) -> Evidence:
     """Return a message that was shown without its finish reason with the one that the words around it name."""
     chat = evidence.chat
     if chat is None or chat.finish_reason or evidence.stream or evidence.raw or evidence.form is Form.RUN:
@@ -132,7 +132,7 @@ def _with_reason(evidence: Evidence, text: str) -> Evidence:
     return replace(evidence, chat=replace(chat, finish_reason=reason), notes=(*evidence.notes, note))
 
 
-def _with_expectation(evidence: Evidence, text: str) -> Evidence:
+def _note_expectation(evidence: Evidence, text: str) -> Evidence:
     """Note that someone writes of tool calls about an answer that has none, or that an output came as content."""
     if evidence.raw is not None and {*evidence.holds} <= _OF_AN_OUTPUT and evidence.form in _OUTPUTS:
         if _AS_CONTENT.search(_around(evidence.raw, text)) is None:
@@ -152,7 +152,7 @@ def _speaks_of_calls(text: str) -> bool:
     )
 
 
-def _with_complaint(evidence: Evidence, text: str) -> Evidence:
+def _note_complaint(evidence: Evidence, text: str) -> Evidence:
     """Note that someone says of an answer that something is wrong: that nothing was found is then no good news."""
     if evidence.chat is None or evidence.form is Form.RUN:
         return evidence
@@ -165,7 +165,7 @@ def _with_complaint(evidence: Evidence, text: str) -> Evidence:
     return replace(evidence, notes=(*evidence.notes, COMPLAINED)) if is_said else evidence
 
 
-def _with_switch(evidence: Evidence, text: str) -> Evidence:
+def _note_switch(evidence: Evidence, text: str) -> Evidence:
     """Note that someone says of the request of an answer that it turns thinking off, where no request shows it."""
     if evidence.chat is None or evidence.request is not None or evidence.form is Form.RUN:
         return evidence
@@ -204,7 +204,7 @@ def sentences_of(prose: str) -> list[str]:
     return _SENTENCES.split(prose)
 
 
-def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
+def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
     """Return evidence with the server that the same text starts, or that it names, where no more than one shows."""
     known = evidence.server
     if evidence.form is Form.RUN or (known is not None and known != Server("", kind=known.kind)):
@@ -213,7 +213,7 @@ def _with_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
     if not commands and is_source(text):
         return evidence
     if commands:
-        command = with_parser(commands, text)
+        command = find_parser_command(commands, text)
         version = command.version or version_in(text, command.kind)
         server, notes = server_of(command.kind, flags_of(command.kind, command.words), version)
     else:

@@ -43,7 +43,7 @@ def unwrapped(text: str) -> str | None:
         return joined
     is_request = '"messages"' in text and '"choices"' not in text
     if text.lstrip().startswith(("{", "[")) and _ANSWER.search(text) and not is_request:
-        joined = _with_whole_strings(text)
+        joined = _join_strings(text)
         return joined if joined != text and json_of(joined) is not None else None
     return None
 
@@ -75,7 +75,7 @@ def unwrapped_escaped(text: str) -> str | None:
     return plain if plain is not None and _is_whole(plain) else None
 
 
-def with_whole_escapes(text: str) -> str:
+def join_escapes(text: str) -> str:
     """Return a text without the line breaks of a width at which one falls inside an escape: `&quo` and `t;`.
 
     Where all lines but the last are of one width, two or more, no break was there before.
@@ -148,7 +148,7 @@ def _is_open(pieces: list[list[str]]) -> bool:
     return data.startswith("{") and json_of(data) is None
 
 
-def _with_whole_strings(text: str) -> str:
+def _join_strings(text: str) -> str:
     """Return JSON without line breaks in its strings: dropped if all lines are full, else replaced by a blank."""
     width = max(map(len, text.split("\n")))
     kept: list[str] = []

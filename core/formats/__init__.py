@@ -93,7 +93,7 @@ def _check_ends(place: str, family: TextFormat) -> None:
             )
 
 
-def _with_turns_of_all(formats: dict[str, TextFormat], tables: FamilyTables) -> dict[str, TextFormat]:
+def _share_turns(formats: dict[str, TextFormat], tables: FamilyTables) -> dict[str, TextFormat]:
     """Return the formats, the reader of unknown families knowing all turns: they end reasoning in a prompt."""
     generic = formats[GENERIC.name]
     conventions = replace(generic.conventions, turns=tables.turn_markers)
@@ -102,7 +102,7 @@ def _with_turns_of_all(formats: dict[str, TextFormat], tables: FamilyTables) -> 
 
 _RECORDS = load_formats(sys.modules[__name__])
 TABLES: FamilyTables = tables_of(_RECORDS)
-FORMATS: Mapping[str, TextFormat] = _with_turns_of_all(_RECORDS, TABLES)
+FORMATS: Mapping[str, TextFormat] = _share_turns(_RECORDS, TABLES)
 _MAX_OTHERS = 3  # families besides the best one whose calls are looked for in what it leaves as content
 CONTROL_TOKEN = re.compile("|".join([r"<[|｜][^|｜\n]{1,60}[|｜]>", *map(re.escape, TABLES.control_texts)]))
 """What only a model writes, by its shape or as a text of a known family."""

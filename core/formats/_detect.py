@@ -43,7 +43,7 @@ class Detector:
         self._marks = ManyTexts(self._by_mark)
         self._by_cut_text = _owners((text, name) for name, one in formats.items() for text in one.cut_texts)
         self._begun = BegunMarkers(self._by_cut_text)
-        self._of_prompt = lru_cache(maxsize=256)(self._with_tail)
+        self._of_prompt = lru_cache(maxsize=256)(self._list_by_tail)
         self._ordered = lru_cache(maxsize=256)(self._sort)  # the lines of a file often show the same signs
 
     def detect(self, raw: str, context: ReadContext) -> Detection:
@@ -58,10 +58,10 @@ class Detector:
             if reading is not None:
                 readings[name] = reading
         if readings and len(found) > len(readings) + len(self._always):
-            found = self._without_quoted_marks(raw, context, found, readings)
+            found = self._score_without_quoted_marks(raw, context, found, readings)
         return Detection({**self._ordered(frozenset(found))}, readings)
 
-    def _without_quoted_marks(
+    def _score_without_quoted_marks(
         self,
         raw: str,
         context: ReadContext,
@@ -95,7 +95,7 @@ class Detector:
             names |= self._by_cut_text[marker]
         return names
 
-    def _with_tail(self, prompt_tail: str) -> tuple[str, ...]:
+    def _list_by_tail(self, prompt_tail: str) -> tuple[str, ...]:
         return tuple(name for name, one in self._formats.items() if one.tail_in(prompt_tail) is not None)
 
 

@@ -111,7 +111,7 @@ class TextFormat:
         shown = next(((mark, text) for mark in self._ordered_marks if (text := mark.find(raw)) is not None), None)
         best, evidence = (0.0, NO_SIGN.evidence) if shown is None else (shown[0].score, f"{shown[1][:60]!r} occurs")
         if (tail := self.tail_in(context.prompt_tail)) is not None:
-            best, evidence = _with_tail(best, evidence, tail)
+            best, evidence = _add_tail(best, evidence, tail)
         elif not best and self.may_be_bare(raw):
             return self._weigh_bare(raw, context)
         if not best and (cut := cut_marker_start(raw, self.cut_texts, context.finish_reason)) < len(raw):
@@ -169,7 +169,7 @@ class TextFormat:
         return tuple(sorted(self.marks, key=lambda mark: -mark.score))
 
 
-def _with_tail(best: float, evidence: str, tail: Tail) -> tuple[float, str]:
+def _add_tail(best: float, evidence: str, tail: Tail) -> tuple[float, str]:
     """Add what the end of the prompt shows to what the text shows."""
     if best + _TAIL_BONUS > _TAIL_SCORE:
         # Of two that reach the most, the better mark wins.

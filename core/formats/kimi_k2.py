@@ -59,10 +59,10 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
     found = _IN_SECTION(raw, region, context)
     if all(call.id is None or id_problem(call.id) is None for call in found.calls):
         return found
-    return replace(found, calls=tuple(_with_id(call) for call in found.calls))
+    return replace(found, calls=tuple(_note_off_id(call) for call in found.calls))
 
 
-def _with_id(call: ToolCallAttempt) -> ToolCallAttempt:
+def _note_off_id(call: ToolCallAttempt) -> ToolCallAttempt:
     is_odd = call.id is not None and id_problem(call.id) is not None
     if call.status is not CallStatus.COMPLETE or not is_odd:
         return call

@@ -107,7 +107,7 @@ class _Aligner:
 
     def _run_blocks(self, gap: _Gap, source: str, target: str, level: int) -> None:
         anchors = _block_matches(source, target, _BLOCK_CHARS[level])
-        for source_gap, target_gap, match in _with_gaps(anchors, len(source), len(target)):
+        for source_gap, target_gap, match in _add_gaps(anchors, len(source), len(target)):
             inner = _Gap(
                 gap.source_start + source_gap.start,
                 gap.source_start + source_gap.stop,
@@ -195,7 +195,7 @@ def _place(places: dict[str, list[int]], block: str, at_least: int) -> int | Non
     return starts[index] if index < len(starts) else None
 
 
-def _with_gaps(matches: Sequence[Match], source_length: int, target_length: int) -> Iterator[tuple[Span, Span, Match]]:
+def _add_gaps(matches: Sequence[Match], source_length: int, target_length: int) -> Iterator[tuple[Span, Span, Match]]:
     source, target = 0, 0
     for match in (*matches, Match(source_length, target_length, 0)):
         yield Span(source, match.source_start), Span(target, match.target_start), match

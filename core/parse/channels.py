@@ -84,7 +84,7 @@ class Channels:
                 has_reasoning = True
                 stretches.append(Stretch(Segment(body, SegmentKind.REASONING)))
             elif kind == "calls":
-                body = self._with_end(raw, body) if self.ends_calls else body
+                body = self._include_end(raw, body) if self.ends_calls else body
                 stretches += self._read_calls(raw, body, context, calls, self.scan)
             position = max(body.stop, header.end())
         if stop < end_start:
@@ -112,7 +112,7 @@ class Channels:
         ends = (finder.next(pattern, start) for pattern in (self.end, self.header))
         return Span(start, min((match.start() for match in ends if match is not None), default=finder.stop))
 
-    def _with_end(self, raw: str, body: Span) -> Span:
+    def _include_end(self, raw: str, body: Span) -> Span:
         end = self.end.match(raw, body.stop)
         return body if end is None else Span(body.start, end.end())
 

@@ -154,14 +154,14 @@ class _HeaderScan(StretchScan):
         brace = self._text.find("{", opener.stop, min(header_stop, opener.stop + MAX_HEADER_CHARS))
         is_first = not self._family.needs_separator and brace != -1  # a separator after the brace is in a string
         if after is not None and after.marker in self._family.separators and not is_first:
-            return self._with_arguments(opener.start, Span(opener.stop, header_stop), after.stop)
+            return self._build_with_arguments(opener.start, Span(opener.stop, header_stop), after.stop)
         if brace != -1:
             missing = f"the marker {self._family.separators[0]!r} before the arguments is missing"
             if self._family.needs_separator:
-                return self._with_arguments(opener.start, Span(opener.stop, brace), brace, missing)
-            call = self._with_arguments(opener.start, Span(opener.stop, brace), brace)
+                return self._build_with_arguments(opener.start, Span(opener.stop, brace), brace, missing)
+            call = self._build_with_arguments(opener.start, Span(opener.stop, brace), brace)
             return call and replace(call, deviation=missing if call.status is CallStatus.COMPLETE else None)
-        return self._without_arguments(opener, Span(opener.stop, header_stop), after)
+        return self._build_without_arguments(opener, Span(opener.stop, header_stop), after)
 
     def _read_headless(self, separator: Hit, position: int) -> ToolCallAttempt | None:
         """Read a call whose opening marker is missing: only its separator shows it."""
@@ -173,9 +173,9 @@ class _HeaderScan(StretchScan):
             return None
         start = low if match is None else low + match.start()
         problem = f"its opening marker {self._family.opener!r} is missing"
-        return self._with_arguments(start, Span(start, separator.start), separator.stop, problem)
+        return self._build_with_arguments(start, Span(start, separator.start), separator.stop, problem)
 
-    def _with_arguments(
+    def _build_with_arguments(
         self, start: int, header_span: Span, arguments_start: int, problem: str | None = None
     ) -> ToolCallAttempt | None:
         header = self._family.read_header(self._text, header_span, self._names)
@@ -185,9 +185,9 @@ class _HeaderScan(StretchScan):
             self._finder, arguments_start, closers=self._family.closers, stops=self._stops, is_cut=self._is_cut
         )
         call = build_call(self._text, start, header, arguments, problem)
-        return self._with_name_inside(call) if call.name is None and arguments.value else call
+        return self._read_name_inside(call) if call.name is None and arguments.value else call
 
-    def _with_name_inside(self, call: ToolCallAttempt) -> ToolCallAttempt:
+    def _read_name_inside(self, call: ToolCallAttempt) -> ToolCallAttempt:
         """Read `{"name": …, "arguments": …}` where the header is an id without a name (vllm-project/vllm#32146)."""
         span = call.arguments_span
         if span is None or not self._text.startswith("{", span.start):
@@ -198,7 +198,7 @@ class _HeaderScan(StretchScan):
         problem = f"{call.problem}; its name is in its arguments"
         return replace(inner, id=call.id, id_span=call.id_span, char_span=call.char_span, problem=problem)
 
-    def _without_arguments(self, opener: Hit, span: Span, after: Hit | None) -> ToolCallAttempt | None:
+    def _build_without_arguments(self, opener: Hit, span: Span, after: Hit | None) -> ToolCallAttempt | None:
         header = self._family.read_header(self._text, span, self._names)
         if header is None or self._text.startswith(" ", span.start):
             return None

@@ -28,7 +28,7 @@ _ABOUT_NOTATION = re.compile(
 _NO_NAME = re.compile(r"\W*|.*[.,;:!?]", re.DOTALL)
 
 
-def without_mentions(
+def drop_mentions(
     raw: str, calls: tuple[ToolCallAttempt, ...], region: Span, context: ReadContext
 ) -> tuple[ToolCallAttempt, ...]:
     """Return the calls that a scanner found in a region, less those that are only talked about."""

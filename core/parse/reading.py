@@ -33,7 +33,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.base.types.frozen import value
 from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.cut_markers import cut_marker_start, cut_structure_start
-from prompt_debugger.core.parse.mentions import without_mentions
+from prompt_debugger.core.parse.mentions import drop_mentions
 from prompt_debugger.core.parse.reasoning import Part, ReasoningTags, Split, reasoning_is_open, split_reasoning
 from prompt_debugger.core.parse.scan import is_quoted_inline
 
@@ -191,13 +191,13 @@ def assemble_message(
         format=name,
         reasoning=_join(raw, segments, SegmentKind.REASONING, joiner) if has_reasoning else None,
         content=_join(raw, segments, SegmentKind.CONTENT, joiner) or None,
-        calls=tuple(_with_deviation(call) for call in calls),
+        calls=tuple(_mark_deviation(call) for call in calls),
         segments=segments,
         strippable=() if conventions.citation is None else _citations(raw, segments, conventions.citation),
     )
 
 
-def _with_deviation(call: ToolCallAttempt) -> ToolCallAttempt:
+def _mark_deviation(call: ToolCallAttempt) -> ToolCallAttempt:
     """Return a call with what departs from its notation: what is odd about a call that is complete all the same."""
     if call.status is not CallStatus.COMPLETE or call.problem is None or call.deviation is not None:
         return call
@@ -230,7 +230,7 @@ def find_cut(raw: str, end_start: int, context: ReadContext, conventions: Conven
 def scan_for_calls(scan: CallScanner, raw: str, region: Span, context: ReadContext) -> Scan:
     """Return what a family's scanner finds in a region, less the markers that a sentence only mentions."""
     found = scan(raw, region, context)
-    calls = without_mentions(raw, found.calls, region, context)
+    calls = drop_mentions(raw, found.calls, region, context)
     return found if calls is found.calls else replace(found, calls=calls)
 
 

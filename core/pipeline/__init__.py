@@ -5,7 +5,7 @@ fills; `run` waits for the end. `render_case` and `CaseParser` run
 one stage alone, from a line of a case file. No logic of a stage lives here.
 """
 
-from prompt_debugger.core.pipeline.accounts import account_of, message_from_outcome, with_accounts
+from prompt_debugger.core.pipeline.accounts import account_of, add_accounts, message_from_outcome
 from prompt_debugger.core.pipeline.case_parser import CaseParser
 from prompt_debugger.core.pipeline.cases import case_setup, render_case
 from prompt_debugger.core.pipeline.constrained import judge_constrained, judge_trace
@@ -13,12 +13,12 @@ from prompt_debugger.core.pipeline.examples import EXAMPLE_NAMES, Example, find_
 from prompt_debugger.core.pipeline.native import asked_by
 from prompt_debugger.core.pipeline.parsers import (
     MatrixStep,
+    add_outcomes,
     ask_parsers,
     output_of_trace,
     parser_of_server,
     step_parsers,
     try_splits,
-    with_outcomes,
 )
 from prompt_debugger.core.pipeline.progress import Progress
 from prompt_debugger.core.pipeline.recordings import load_recording
@@ -42,6 +42,8 @@ __all__ = [
     "Progress",
     "Target",
     "account_of",
+    "add_accounts",
+    "add_outcomes",
     "ask_parsers",
     "ask_server_parsers",
     "asked_by",
@@ -66,6 +68,4 @@ __all__ = [
     "step_parsers",
     "text_without_end",
     "try_splits",
-    "with_accounts",
-    "with_outcomes",
 ]

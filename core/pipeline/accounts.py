@@ -10,7 +10,7 @@ from prompt_debugger.core.base.types import JSONObject, Parse, ParserAccount, Pa
 from prompt_debugger.core.parse import build_ledger
 
 
-def with_accounts(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dict[str, ParserOutcome]:
+def add_accounts(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dict[str, ParserOutcome]:
     """Return the outcomes, each with its account; one that failed has none."""
     return {
         name: outcome if outcome.error is not None else replace(outcome, account=account_of(parse, outcome))

@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.schema_uses import schema_uses
 from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, write_parser_name
-from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_accounts
+from prompt_debugger.core.pipeline.accounts import add_accounts, message_from_outcome
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
@@ -139,7 +139,7 @@ class CaseParser:
             message = message_from_outcome(first)
             ledger = build_ledger(raw, parse.parsed, message)
         if outcomes:
-            parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
+            parse = replace(parse, ledger=ledger, parsers=add_accounts(parse, outcomes))
         request, known = self._request_of(case)
         trace = _trace(case, request, parse, token_ids, message, tokenizer)
         if message is not None and (first is None or first.error is None):

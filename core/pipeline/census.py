@@ -51,11 +51,11 @@ def read_raw(
     if hidden is not None:
         scores, parsed = hidden.show_scores(scores), hidden.show_reading(parsed)
     if tokens is not None:
-        parsed = with_token_spans(parsed, tokens)
+        parsed = add_token_spans(parsed, tokens)
     return Parse(raw, scores, parsed, build_ledger(raw, parsed, message, comparability))
 
 
-def with_token_spans(parsed: ParsedMessage, tokens: Sequence[Token]) -> ParsedMessage:
+def add_token_spans(parsed: ParsedMessage, tokens: Sequence[Token]) -> ParsedMessage:
     """Return `parsed` with the token span of every call filled in."""
 
     def token_span(char_span: Span) -> Span:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.base.types import Parse, ParserOutcome, Trace
-from prompt_debugger.core.pipeline.reading import Checking, Diagnosis, check_run, read_run, with_step
+from prompt_debugger.core.pipeline.reading import Checking, Diagnosis, apply_step, check_run, read_run
 from prompt_debugger.core.sandbox import sandbox_of
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ async def judged_steps(
     """
     async with aclosing(checked_steps(steps, lambda: trace)) as checked:
         async for step in checked:
-            trace = with_step(trace, step)
+            trace = apply_step(trace, step)
             yield trace
 
 

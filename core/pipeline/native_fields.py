@@ -51,7 +51,7 @@ _MARKS = ("cache_control", "encrypted_content", *sorted(_SIGNATURES), *sorted(_I
 _OF_CLIENTS = frozenset({"function", "custom", "namespace", "functionDeclarations", "function_declarations"})
 
 
-def with_native_fields(trace: Trace) -> Trace:
+def add_native_fields(trace: Trace) -> Trace:
     """Return a run whose findings name the places in the pasted body and in the API's own answer, too."""
     request = trace.request
     origins: dict[str, str] = {}

@@ -55,7 +55,7 @@ async def ask_parsers(trace: Trace, engine: VllmEngine, tokenizer: str | Path | 
     if output is None:
         return trace
     outcomes = await engine.matrix(output, reasoning_parser=_reasoning_parser(trace))
-    return await with_outcomes(trace, outcomes)
+    return await add_outcomes(trace, outcomes)
 
 
 async def step_parsers(
@@ -124,7 +124,7 @@ async def try_splits(
     return outcome
 
 
-async def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> Trace:
+async def add_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> Trace:
     """Return a trace with the outcomes of parsers, those that read most calls first, judged again.
 
     Raises:

@@ -27,7 +27,7 @@ from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
 from prompt_debugger.core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
 from prompt_debugger.core.diagnose.schemas import CheckKey, SchemaCheck, Violation, check_keys, knowing
 from prompt_debugger.core.parse import TOGETHER, build_ledger
-from prompt_debugger.core.pipeline.accounts import with_accounts
+from prompt_debugger.core.pipeline.accounts import add_accounts
 from prompt_debugger.core.pipeline.census import take_census
 from prompt_debugger.core.sandbox import Limits, job, limit_cpu
 from prompt_debugger.core.sandbox.values import admit
@@ -72,7 +72,7 @@ class Diagnosis(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def with_step(trace: Trace, step: Parse | dict[str, ParserOutcome] | Checking | Diagnosis) -> Trace:
+def apply_step(trace: Trace, step: Parse | dict[str, ParserOutcome] | Checking | Diagnosis) -> Trace:
     """Return a run with what one step of the jobs below gives it."""
     if isinstance(step, Parse):
         return replace(trace, parse=step)
@@ -113,7 +113,7 @@ def check_run(trace: Trace, left_out: Mapping[str, str]) -> Iterator[Checking | 
 @job("counting what the parsers lost", _LIMITS)
 def account_outcomes(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dict[str, ParserOutcome]:
     """Return the outcomes of parsers, each with its account."""
-    return with_accounts(parse, outcomes)
+    return add_accounts(parse, outcomes)
 
 
 @job("comparing the parsers with the output", _LIMITS, hint=_HINT)
@@ -122,7 +122,7 @@ def judge_outcomes(
 ) -> Iterator[dict[str, ParserOutcome] | Checking | Diagnosis]:
     """Yield the outcomes of parsers, those that read most calls first; then what is found with them."""
     assert trace.parse is not None
-    accounted = with_accounts(trace.parse, outcomes)
+    accounted = add_accounts(trace.parse, outcomes)
     ranked = dict(sorted(accounted.items(), key=lambda item: (item[1].error is not None, -len(item[1].tool_calls))))
     yield ranked
     yield from _check(replace(trace, parse=replace(trace.parse, parsers=ranked)))

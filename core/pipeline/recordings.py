@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.core.base.types import JSONObject, Trace
-from prompt_debugger.core.pipeline.reading import judge_outcomes, read_run, with_step
+from prompt_debugger.core.pipeline.reading import apply_step, judge_outcomes, read_run
 from prompt_debugger.core.report import read_bundle
 
 FACTS_NAME = "recorded.json"
@@ -67,9 +67,9 @@ def judge_again(trace: Trace) -> Trace:
     outcomes = {} if trace.parse is None else dict(trace.parse.parsers)
     special = frozenset[str]() if trace.vocabulary is None else frozenset(trace.vocabulary.special.values())
     for step in read_run(trace, special):
-        trace = with_step(trace, step)
+        trace = apply_step(trace, step)
     if not outcomes or trace.parse is None:
         return trace
     for found in judge_outcomes(trace, outcomes):
-        trace = with_step(trace, found)
+        trace = apply_step(trace, found)
     return trace

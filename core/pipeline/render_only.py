@@ -22,7 +22,7 @@ async def render_request(request: Request, target: Target) -> Trace:
     """
     named = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir))
     found = await in_thread(load_renderer, named, Server(""))
-    renderer = found.with_template_of(request.body, "vllm").for_one_run()
+    renderer = found.use_template_of(request.body, "vllm").for_one_run()
     local, failure = await in_thread(_render, renderer, request)
     trace = Trace(
         request,

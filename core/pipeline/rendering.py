@@ -71,7 +71,7 @@ class Renderer:
         """Return a renderer that renders the request of one run once, however many steps ask for it."""
         return replace(self, remembered=Remembered())
 
-    def with_template_of(self, body: JSONObject, server_kind: str) -> Renderer:
+    def use_template_of(self, body: JSONObject, server_kind: str) -> Renderer:
         """Return the renderer with the template that a request gets.
 
         That is its own `chat_template`, where such a server takes one, as vLLM may; else, of several templates of the
@@ -144,7 +144,7 @@ class Renderer:
             remembered=self.remembered,
         )
 
-    def with_reported_tokens(self, gathered: Gathered) -> Renderer:
+    def use_reported_tokens(self, gathered: Gathered) -> Renderer:
         """Return the renderer with the BOS token that a server showed, if there is no tokenizer to name it."""
         if self.tokenizer is not None:
             return self
@@ -155,7 +155,7 @@ class Renderer:
         """Return where the two prompts part, if both are known."""
         return None if server is None or local is None else compare_prompts(server, local)
 
-    def with_tokens(self, gathered: Gathered) -> Completion | None:
+    def add_tokens(self, gathered: Gathered) -> Completion | None:
         """Return the raw output with its token table, where ids are known, and a tokenizer or the server's word."""
         raw = gathered.raw
         if raw is None or raw.token_ids is None:

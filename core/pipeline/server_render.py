@@ -32,7 +32,7 @@ async def render_on_server(request: Request, target: Target) -> Trace:
         server = await client.probe(requested_model(request, target))
         body = {**request.body, "model": server.model}
         gathered = await _prompt_of(client, server, body)
-        renderer = (await renderer_for(client, server, target)).with_reported_tokens(gathered)
+        renderer = (await renderer_for(client, server, target)).use_reported_tokens(gathered)
     local = await in_thread(renderer.render_local, request.body)
     prompt = await in_thread(renderer.explain_server, body, gathered)
     trace = Trace(

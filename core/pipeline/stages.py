@@ -15,7 +15,7 @@ from prompt_debugger.core.base.types import JSONObject, Refusal, Request, Server
 from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather, gather_raw
 from prompt_debugger.core.pipeline.diagnosis import judged_steps
 from prompt_debugger.core.pipeline.native import asked_by, missing_endpoint, seen_by
-from prompt_debugger.core.pipeline.native_fields import notes_on_native, with_native_fields
+from prompt_debugger.core.pipeline.native_fields import add_native_fields, notes_on_native
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.progress import Progress, ProgressQueue
 from prompt_debugger.core.pipeline.reading import read_run
@@ -121,7 +121,7 @@ class _Run:
             client, server, target = await self.connect(stack)
             self.update("Loading the tokenizer", replace(self.trace, server=server))
             renderer = await renderer_for(client, server, target)
-            renderer = renderer.with_template_of(self.request.body, server.kind).for_one_run()
+            renderer = renderer.use_template_of(self.request.body, server.kind).for_one_run()
             asked = asked_by(self.request, self.target.api, server.model, server)
             body: JSONObject = {**asked.body, "model": server.model}
             await self.render(renderer, asked.body, body)
@@ -176,7 +176,7 @@ class _Run:
             sent=gathered.sent,
             sent_native=client.native_as_sent,
             evidence=gathered.evidence,
-            raw=await in_thread(renderer.with_tokens, gathered),
+            raw=await in_thread(renderer.add_tokens, gathered),
             raw_again=gathered.raw_again,
             chat=gathered.chat,
             chat_stream=gathered.chat_stream,
@@ -185,7 +185,7 @@ class _Run:
             prompt_difference=difference,
             refusal=gathered.refusal,
             server_grammar=gathered.grammar,
-            server=_with_observation(server, gathered),
+            server=_add_observation(server, gathered),
             notes=(*self.trace.notes, *gathered.notes),
         )
         trace = replace(trace, notes=(*trace.notes, *notes_on_native(trace)))
@@ -215,7 +215,7 @@ class _Run:
         async with aclosing(judged_steps(self.trace, steps)) as judged:
             async for judged_trace in judged:
                 is_last = judged_trace.verdict is not None
-                trace = await in_thread(with_native_fields, judged_trace) if is_last else judged_trace
+                trace = await in_thread(add_native_fields, judged_trace) if is_last else judged_trace
                 self.update("Reading the output" if trace.verdict is None else "Done", trace)
 
     @property
@@ -250,7 +250,7 @@ def _failure_of_lab(lab: Lab) -> LabError | None:
     return lab.failure()
 
 
-def _with_observation(server: Server, gathered: Gathered) -> Server:
+def _add_observation(server: Server, gathered: Gathered) -> Server:
     """Return the server with what only an answer shows: whether it has a reasoning parser."""
     seen = None if gathered.server is None else gathered.server.has_reasoning_parser
     return server if seen is None else replace(server, has_reasoning_parser=seen)

@@ -102,19 +102,19 @@ class Hypothesis:
         yield _continuing
         yield _prefilled
         for generates in (True, False):
-            yield partial(_with_variable, name="add_generation_prompt", value=generates)
-        yield partial(_without_tools, choice=self.body.get("tool_choice"))
+            yield partial(_set_variable, name="add_generation_prompt", value=generates)
+        yield partial(_drop_tools, choice=self.body.get("tool_choice"))
         for field in ("chat_template_kwargs", "reasoning_effort", "documents"):
             if field in self.body:
-                yield partial(_without_field, field=field)
+                yield partial(_drop_field, field=field)
         for switch in TABLES.switches:
             if switch.name in self.facts.variables:
                 for value in (switch.on, switch.off):
-                    yield partial(_with_variable, name=switch.name, value=value)
+                    yield partial(_set_variable, name=switch.name, value=value)
         bos = self.special_tokens.get("bos_token")
         if bos:
-            yield partial(_with_prefix, prefix=bos)
-            yield partial(_without_prefix, prefix=bos)
+            yield partial(_add_prefix, prefix=bos)
+            yield partial(_drop_prefix, prefix=bos)
 
 
 def _forced_content_format(attempt: Attempt) -> Attempt:
@@ -165,26 +165,26 @@ def _last_answer(job: RenderJob) -> str | None:
     return content if isinstance(content, str) and content else None
 
 
-def _with_prefix(attempt: Attempt, prefix: str) -> Attempt:
+def _add_prefix(attempt: Attempt, prefix: str) -> Attempt:
     if attempt.prefix or attempt.dropped:
         return attempt
     sentence = f"the server puts {prefix!r} in front of the prompt"
     return replace(attempt, prefix=prefix, sentences=(*attempt.sentences, sentence))
 
 
-def _without_prefix(attempt: Attempt, prefix: str) -> Attempt:
+def _drop_prefix(attempt: Attempt, prefix: str) -> Attempt:
     if attempt.prefix or attempt.dropped:
         return attempt
     sentence = f"the server removes the {prefix!r} that the template writes in front"
     return replace(attempt, dropped=prefix, sentences=(*attempt.sentences, sentence))
 
 
-def _without_tools(attempt: Attempt, choice: JSON) -> Attempt:
+def _drop_tools(attempt: Attempt, choice: JSON) -> Attempt:
     why = " because `tool_choice` is none" if choice == "none" else ""
-    return _with_variable(attempt, "tools", None, f"the server leaves the tools out{why}")
+    return _set_variable(attempt, "tools", None, f"the server leaves the tools out{why}")
 
 
-def _without_field(attempt: Attempt, field: str) -> Attempt:
+def _drop_field(attempt: Attempt, field: str) -> Attempt:
     kept = tuple(one for one in attempt.job.variables if not one.root or one.root[0] != field)
     if len(kept) == len(attempt.job.variables):
         return attempt
@@ -195,7 +195,7 @@ def _without_field(attempt: Attempt, field: str) -> Attempt:
     return replace(attempt, job=job, sentences=(*attempt.sentences, f"the server ignores `{field}`"))
 
 
-def _with_variable(attempt: Attempt, name: str, value: JSON, sentence: str = "") -> Attempt:  # any JSON
+def _set_variable(attempt: Attempt, name: str, value: JSON, sentence: str = "") -> Attempt:  # any JSON
     """Return the attempt with one variable set otherwise, and the sentence that says so."""
     before = next((one for one in attempt.job.variables if one.name == name), None)
     if before is not None and before.value == value:

@@ -45,7 +45,7 @@ def explain_kwargs(
     return tuple(made[name] for name in sorted(made))
 
 
-def with_reads(kwargs: tuple[TemplateKwarg, ...], outcome: RenderOutcome) -> tuple[TemplateKwarg, ...]:
+def add_reads(kwargs: tuple[TemplateKwarg, ...], outcome: RenderOutcome) -> tuple[TemplateKwarg, ...]:
     """Return the kwargs with what a render showed of them."""
     if outcome.reads is None or outcome.mentions is None:
         return kwargs

@@ -14,7 +14,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, PromptSpan, TokenTable
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
-from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
+from prompt_debugger.core.render.kwargs import add_reads, explain_kwargs
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.vllm_view import MEDIA_CAUSE
@@ -67,7 +67,7 @@ def render_local(
     outcome = run(job, renderer)
     kwargs = explain_kwargs(variables, body, special_tokens=named_tokens, server_defaults=template_kwargs)
     prompt = prompt_of(outcome, variables, template=template, tokenizer=tokenizer)
-    return replace(prompt, kwargs=with_reads(kwargs, outcome))
+    return replace(prompt, kwargs=add_reads(kwargs, outcome))
 
 
 def generation_prompt(

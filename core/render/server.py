@@ -23,7 +23,7 @@ from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.explanations import Attempt, Hypothesis
 from prompt_debugger.core.render.inspect import TemplateFacts, facts_from_json, inspect_template
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
-from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
+from prompt_debugger.core.render.kwargs import add_reads, explain_kwargs
 from prompt_debugger.core.render.local import Renderer, special_tokens_of
 from prompt_debugger.core.render.own_changes import ChangedRequest, changed_requests
 from prompt_debugger.core.render.request_variables import Variables, read_variables
@@ -169,7 +169,7 @@ class _Context:
             return replace(
                 search.explain(),
                 effective_kwargs=variables.effective_kwargs(),
-                kwargs=with_reads(kwargs, search.pasted),
+                kwargs=add_reads(kwargs, search.pasted),
             )
         except RenderError as error:
             spans = find_fields(prompt.text, self.body)

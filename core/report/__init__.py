@@ -13,13 +13,15 @@ from prompt_debugger.core.report.names import file_stem
 from prompt_debugger.core.report.readers import by_engine, engines_sentence, parsers_sentence, reading_words
 from prompt_debugger.core.report.redact import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of, template_sha256
-from prompt_debugger.core.report.unfinished import end_in_a_word, error_of_end, why_unfinished, with_error, with_stop
+from prompt_debugger.core.report.unfinished import add_error, add_stop_note, end_in_a_word, error_of_end, why_unfinished
 from prompt_debugger.core.report.wire import parse_to_json, parse_to_line, prompt_to_json, trace_to_json
 from prompt_debugger.core.report.writers.markdown import trace_to_markdown
 from prompt_debugger.core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, trace_to_terminal
 
 __all__ = [
     "Bundle",
+    "add_error",
+    "add_stop_note",
     "by_engine",
     "calls_words",
     "characters_words",
@@ -51,7 +53,5 @@ __all__ = [
     "trace_to_terminal",
     "unpack_bundle",
     "why_unfinished",
-    "with_error",
-    "with_stop",
     "write_bundle",
 ]

@@ -56,12 +56,12 @@ def _words(text: str, *, is_first: bool) -> str:
 
 def cell(text: str, most: int | None = None) -> str:
     """Return a text for a cell of a table, where a bar ends the cell even inside code."""
-    return _without_bars(prose(text, most))
+    return _escape_bars(prose(text, most))
 
 
 def code_cell(text: str, most: int) -> str:
     """Return a text as code in a cell of a table."""
-    return _without_bars(code(redact_text(_cut(text, most))))
+    return _escape_bars(code(redact_text(_cut(text, most))))
 
 
 def code(text: str) -> str:
@@ -86,7 +86,7 @@ def fence_of(text: str) -> str:
     return "`" * max(3, 1 + _longest_run(text))
 
 
-def _without_bars(text: str) -> str:
+def _escape_bars(text: str) -> str:
     """Return Markdown with an odd number of backslashes before every bar: an even one would end the cell."""
     return _BARS.sub(lambda bar: bar.group() if len(bar.group(1)) % 2 else rf"{bar.group(1)}\|", text)
 

@@ -26,17 +26,17 @@ _ENDS = (  # words of the error, and what the files are called
 )
 
 
-def with_error(trace: Trace, error: DebuggerError) -> Trace:
+def add_error(trace: Trace, error: DebuggerError) -> Trace:
     """Return a run with the error that ended it, where there is no verdict; its files say it, too."""
     where = _WHERE.get(type(error).__name__)
     ended = "The run ended with an error" + (f" ({where}): " if where else ": ")
     words = f"{ended}{error.message.rstrip('.')}. {error.hint}".strip()
-    return _with_note(trace, words)
+    return _add_note(trace, words)
 
 
-def with_stop(trace: Trace) -> Trace:
+def add_stop_note(trace: Trace) -> Trace:
     """Return a run with the note that someone stopped it, where there is no verdict."""
-    return _with_note(trace, _STOPPED)
+    return _add_note(trace, _STOPPED)
 
 
 def why_unfinished(trace: Trace) -> str:
@@ -67,6 +67,6 @@ def end_in_a_word(trace: Trace) -> str:
     return next((name for words, name in _ENDS if words.search(error)), "ended-with-an-error")
 
 
-def _with_note(trace: Trace, note: str) -> Trace:
+def _add_note(trace: Trace, note: str) -> Trace:
     is_new = trace.verdict is None and note not in trace.notes
     return replace(trace, notes=(*trace.notes, note)) if is_new else trace

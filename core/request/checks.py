@@ -152,7 +152,7 @@ def _check_kind(path: Path, value: JSON, kind: str) -> Iterator[Problem]:
     if kind in ("number", "integer"):
         yield from _check_number(path, value, kind)
     elif _kind_of(value) not in kind.split(" or "):
-        yield _fatal(path, f"`{path[-1]}` must be {_with_article(kind)}, not {_kind_of(value)} {shorten(value, 40)}.")
+        yield _fatal(path, f"`{path[-1]}` must be {_add_article(kind)}, not {_kind_of(value)} {shorten(value, 40)}.")
 
 
 def _check_number(path: Path, value: JSON, kind: str) -> Iterator[Problem]:
@@ -342,7 +342,7 @@ def _kind_of(value: JSON) -> str:
             return "object"
 
 
-def _with_article(kind: str) -> str:
+def _add_article(kind: str) -> str:
     return " or ".join(("an " if word[0] in "aeio" else "a ") + word for word in kind.split(" or "))
 
 

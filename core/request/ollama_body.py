@@ -56,7 +56,7 @@ def _messages(messages: JSON, work: BodyWork) -> None:
             call_id = ids.of_result(message.get("tool_name") or message.get("name"), message.get("tool_call_id"))
             work.messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
             continue
-        work.say(role, _with_images(content, message, index, work))
+        work.say(role, _add_images(content, message, index, work))
         if isinstance(message.get("thinking"), str) and isinstance(work.messages[-1], dict):
             work.messages[-1]["reasoning"] = message["thinking"]
         for call in objects_in(message.get("tool_calls")):
@@ -67,7 +67,7 @@ def _messages(messages: JSON, work: BodyWork) -> None:
         work.lose("messages", "Ollama's calls have no ids; `call_0`, `call_1` … were added, in order.")
 
 
-def _with_images(content: JSON, message: JSONObject, index: int, work: BodyWork) -> JSON:
+def _add_images(content: JSON, message: JSONObject, index: int, work: BodyWork) -> JSON:
     images = message.get("images")
     if not isinstance(images, list) or not images:
         return content

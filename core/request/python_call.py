@@ -390,7 +390,7 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
             reading.report(keyword.arg, words, keyword.value)
     for option in _CLIENT_OPTIONS:
         body.pop(option, None)  # may have come through `**options`
-    return _with_extra_body(body, reading)
+    return _merge_extra_body(body, reading)
 
 
 def _words_of_omitted(name: str | None, value: ast.expr) -> str | None:
@@ -402,7 +402,7 @@ def _words_of_omitted(name: str | None, value: ast.expr) -> str | None:
     return None
 
 
-def _with_extra_body(body: JSONObject, reading: _Reading) -> JSONObject:
+def _merge_extra_body(body: JSONObject, reading: _Reading) -> JSONObject:
     """Merge `extra_body` as the openai client does: member by member at the top, its own winning."""
     values = reading.values
     node = values.place_of(body, ("extra_body",))
@@ -455,7 +455,7 @@ def _value_without_call(reading: _Reading) -> JSON:
     """Find the request in a snippet that calls nothing."""
     values, tree = reading.values, reading.source.tree
     if isinstance(reading.local_call, LocalCall):
-        return _with_words(reading.local_call, reading)
+        return _add_words(reading.local_call, reading)
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr) and isinstance(last.value, (ast.Dict, ast.List)):
         try:
@@ -464,7 +464,7 @@ def _value_without_call(reading: _Reading) -> JSON:
             raise reading.source.error(unreadable, _field_of(last.value, unreadable)) from None
     named = [known for known in values.known.values() if isinstance(known, dict) and "messages" in known]
     if named:
-        return _with_extra_body(named[-1], reading)
+        return _merge_extra_body(named[-1], reading)
     body: JSONObject = {}
     for name in _FIELDS:
         value = values.known.get(name)
@@ -486,10 +486,10 @@ def _value_without_call(reading: _Reading) -> JSON:
                 "has no messages to send."
             ),
         )
-    return _with_extra_body(body, reading)
+    return _merge_extra_body(body, reading)
 
 
-def _with_words(call: LocalCall, reading: _Reading) -> JSONObject:
+def _add_words(call: LocalCall, reading: _Reading) -> JSONObject:
     for path, message in call.said:
         reading.report(path, message, reading.values.place_of(call.body, (path,)))
     return call.body

@@ -265,7 +265,7 @@ def _find_body(draft: Draft) -> _Found:
         if (converted := convert_body(inner)) is not None:
             return _converted(converted, inner, (*notices, said))
         return _Found(inner, (*notices, said), prefix=("request",))
-    value = _with_named(draft, value)
+    value = _add_named(draft, value)
     if (converted := convert_as(draft.api, value)) is not None:
         return _converted(converted, value, notices)
     return _Found(value, notices)
@@ -276,7 +276,7 @@ def _converted(made: Converted, pasted: JSONObject, notices: tuple[Notice, ...])
     return _Found(made.body, (*notices, *made.notices), is_pasted=False, api=made.api, native=native)
 
 
-def _with_named(draft: Draft, value: JSONObject) -> JSONObject:
+def _add_named(draft: Draft, value: JSONObject) -> JSONObject:
     """Return a body with the model and the stream that only its address names."""
     if draft.model and "model" not in value:
         value = {"model": draft.model, **value}

@@ -90,7 +90,7 @@ def _answers(
     if (following := next(chunks, None)) is None:
         return
     with closing(CaseWorkers(open_answer, jobs, open_locked=open_locked)) as workers:
-        yield from workers.answers(_with_first(following, chunks))
+        yield from workers.answers(_prepend(following, chunks))
 
 
 class _TimeUp(BaseException):
@@ -122,7 +122,7 @@ def _time_is_up(*_: object) -> None:
     raise _TimeUp
 
 
-def _with_first(first: Chunk, others: Iterator[Chunk]) -> Iterator[Chunk]:
+def _prepend(first: Chunk, others: Iterator[Chunk]) -> Iterator[Chunk]:
     yield first
     yield from others
 

@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import JSONObject, Request, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_fixes
-from prompt_debugger.core.tools.fixes.margin import trigger_margin, with_logprobs
+from prompt_debugger.core.tools.fixes.margin import ask_logprobs, trigger_margin
 from prompt_debugger.core.tools.fixes.offered import OfferedFix
 from prompt_debugger.core.tools.fixes.plans import Plan, pick_plans
 from prompt_debugger.core.tools.lab import LabPool
@@ -67,7 +67,7 @@ def _picked(trace: Trace, target: Target, picks: list[str]) -> list[Plan]:
 
 def asking_for_margin(request: Request) -> Request:
     """Return a request that asks for log probabilities, as far as it does not already."""
-    body = with_logprobs(request.body)
+    body = ask_logprobs(request.body)
     return replace(request, body=body, text=json.dumps(body, ensure_ascii=False, indent=2))
 
 

@@ -13,7 +13,7 @@ from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.fixes.exports import EXPORTS, Written, export_run
 from prompt_debugger.core.tools.fixes.trial import Runner, Trial, UpstreamTest, runner_of, try_source, why_not_run
-from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, without_note
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, drop_note
 from prompt_debugger.core.tools.fixes.upstream_diff import (
     DIFFED,
     DIFFS,
@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace) -> int:
     source = run.upstream_test(options.upstream_test, options.parser)
     trial = _try(source, options)
     if trial is not None and trial.fails is not None:
-        source = without_note(source, options.upstream_test)
+        source = drop_note(source, options.upstream_test)
     log(_sentence(trial, options.upstream_test))
     if options.output:
         write_named(options.output, (source,), field="--output")

@@ -248,7 +248,7 @@ def _run(options: argparse.Namespace) -> int:
         else:
             trace, further = asyncio.run(_run_request(options, labs))
         if options.parsers:
-            trace = _with_parsers(trace, options)
+            trace = _add_parsers(trace, options)
         further = further._replace(grammar=judge_in_force(trace, engine))
     finally:
         labs.stop_all()
@@ -298,7 +298,7 @@ def _open_bundle(options: argparse.Namespace) -> Trace:
     return read_bundle_file(options.bundle).trace
 
 
-def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
+def _add_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
     engine = VllmEngine()
     tokenizer = options.tokenizer or (None if options.endpoint else spec_from_options(options).model_dir)
     try:

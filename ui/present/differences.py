@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.account import is_compared
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.text import without_whitespace
+from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
 from prompt_debugger.ui.present.words import count_of, shortened
 
@@ -58,7 +58,7 @@ def align_texts(written: str, returned: str) -> tuple[list[JSON], list[JSON]]:
     stop = _common(left[start:][::-1], right[start:][::-1])
     sides: tuple[list[JSON], list[JSON]] = ([], [])
     for before, after in _aligned(left, right, start, stop):
-        mark = "" if before == after else "soft" if without_whitespace(before) == without_whitespace(after) else "hard"
+        mark = "" if before == after else "soft" if remove_whitespace(before) == remove_whitespace(after) else "hard"
         for side, text in zip(sides, (before, after), strict=True):
             if text:
                 side.append([text, mark])
@@ -133,8 +133,8 @@ def _difference(
 
 def _state(written: str, returned: str, *, is_json: bool) -> str:
     if is_json and _canonical(written) is not None and _canonical(written) == _canonical(returned):
-        return "soft" if without_whitespace(written) == without_whitespace(returned) else "spelling"
-    if without_whitespace(written) == without_whitespace(returned):
+        return "soft" if remove_whitespace(written) == remove_whitespace(returned) else "spelling"
+    if remove_whitespace(written) == remove_whitespace(returned):
         return "soft"
     if not returned or not written:
         return "missing" if written else "added"

@@ -8,7 +8,7 @@ from prompt_debugger.core.base.account import readable_calls, tally_parsers
 from prompt_debugger.core.base.types import JSONObject, Parse, ParserAccount, ParserOutcome, Trace, VllmOutcome
 from prompt_debugger.core.complete import parser_names_of, title_of
 from prompt_debugger.core.formats import checkpoint_in
-from prompt_debugger.core.pipeline import is_server_parser, parser_of_server, with_accounts
+from prompt_debugger.core.pipeline import add_accounts, is_server_parser, parser_of_server
 from prompt_debugger.core.report import by_engine, engines_sentence, reading_words
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.tool_state import progress_of
@@ -35,7 +35,7 @@ def matrix_payload(
     if parse is None or (not outcomes and not is_running):
         return None
     own = parser_of_server(trace)
-    outcomes = with_accounts(parse, outcomes)
+    outcomes = add_accounts(parse, outcomes)
     first = _first_of_engines(parse, outcomes)
     rows = [
         _matrix_row(name, outcome, parse, is_own=_is_own(name, outcome, own)) | {"first": name in first}

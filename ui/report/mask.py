@@ -60,9 +60,9 @@ def mask_trace(trace: Trace) -> Trace:
     bodies as received, stream events and logprobs are left out whole: it may be
     cut into their pieces. A run without secrets keeps them.
     """
-    trace = _without_places(_without_folders(trace))
+    trace = _drop_places(_drop_folders(trace))
     mask = _Mask(trace)
-    return trace if mask.is_idle else mask.trace(_without_pieces(trace))
+    return trace if mask.is_idle else mask.trace(_drop_pieces(trace))
 
 
 def mask_request(request: Request) -> Request:
@@ -79,7 +79,7 @@ def mask_text(text: str) -> str:
     return replace_secrets(text, lambda secret: COVER * len(secret))
 
 
-def _without_folders(trace: Trace) -> Trace:
+def _drop_folders(trace: Trace) -> Trace:
     """Return `trace` with the name alone of a folder that the server's model is in."""
     server = trace.server
     root = None if server is None else server.model_root
@@ -112,7 +112,7 @@ def _without_folders(trace: Trace) -> Trace:
     )
 
 
-def _without_places(trace: Trace) -> Trace:
+def _drop_places(trace: Trace) -> Trace:
     """Return `trace` without places in a text that is not kept: that of a command or a snippet."""
     if trace.request.source == "json":
         return trace
@@ -120,22 +120,22 @@ def _without_places(trace: Trace) -> Trace:
     return replace(trace, request=replace(trace.request, notices=notices))
 
 
-def _without_pieces(trace: Trace) -> Trace:
+def _drop_pieces(trace: Trace) -> Trace:
     return replace(
         trace,
-        raw=_completion_without(trace.raw),
-        raw_again=_completion_without(trace.raw_again),
-        chat=_chat_without(trace.chat),
-        chat_stream=_chat_without(trace.chat_stream),
-        chat_whole=_chat_without(trace.chat_whole),
+        raw=_mask_completion(trace.raw),
+        raw_again=_mask_completion(trace.raw_again),
+        chat=_mask_chat(trace.chat),
+        chat_stream=_mask_chat(trace.chat_stream),
+        chat_whole=_mask_chat(trace.chat_whole),
     )
 
 
-def _completion_without(raw: Completion | None) -> Completion | None:
+def _mask_completion(raw: Completion | None) -> Completion | None:
     return None if raw is None else replace(_emptied(raw), body="")
 
 
-def _chat_without(chat: ChatResult | None) -> ChatResult | None:
+def _mask_chat(chat: ChatResult | None) -> ChatResult | None:
     if chat is None:
         return None
     deltas = tuple(StreamDelta({}, None, None, delta.at_s) for delta in chat.deltas)

@@ -29,9 +29,9 @@ from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.render_setups import (
     FoundSetup,
     find_setup,
+    keep_edges,
     second_setup,
-    with_edges,
-    with_own_template,
+    use_own_template,
 )
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
@@ -82,7 +82,7 @@ class Bench:
         self.check_text(edited)
         body, found = await in_thread(self._find, asked)
         own = found.setup.template
-        other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
+        other = keep_edges(edited, own) if edited.strip() and keep_edges(edited, own) != own else None
         steps = step_switches(body, found.setup, other_template=other)
         async for report, is_running in follow_steps(steps, self._budget_s, self.redraw_rate):
             if report is None:
@@ -177,7 +177,7 @@ class Bench:
 
     def _find(self, asked: Asked) -> tuple[JSONObject, FoundSetup]:
         body = self.read_body(asked)
-        return body, with_own_template(self.find_setup(asked.fields, asked.trace), body)
+        return body, use_own_template(self.find_setup(asked.fields, asked.trace), body)
 
 
 async def follow_steps(

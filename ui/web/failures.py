@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from prompt_debugger.core.base.errors import DebuggerError, LabError
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import with_key_field
+from prompt_debugger.ui.web.targets import add_key_field
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
@@ -27,7 +27,7 @@ def as_visitors_see(error: DebuggerError, settings: PageSettings) -> DebuggerErr
     if settings.public and isinstance(error, LabError):
         _log.warning("the lab failed: %s", error.message)
         return LabError("The lab of this page failed.", "It is restarted with the next run: run again.")
-    return with_key_field(error, is_public=settings.public)
+    return add_key_field(error, is_public=settings.public)
 
 
 def as_debugger_error(error: Exception, *, logs_words: bool = False) -> DebuggerError:

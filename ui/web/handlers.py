@@ -25,7 +25,7 @@ from prompt_debugger.core.pipeline import (
     load_examples,
     render_request,
 )
-from prompt_debugger.core.report import with_error, with_stop
+from prompt_debugger.core.report import add_error, add_stop_note
 from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of
 from prompt_debugger.ui.present import (
     RunView,
@@ -221,7 +221,7 @@ class Handlers:
             if view.exchanges.exchanges:
                 network["network"] = await in_thread(network_payload, view.exchanges, view.run)
             if view.trace is not None and sign.asked.is_set():
-                view.trace = with_stop(view.trace)
+                view.trace = add_stop_note(view.trace)
             if sign.asked.is_set():
                 yield Update({**await in_thread(view.stop), **network}, view.trace)
             elif network:
@@ -244,7 +244,7 @@ class Handlers:
                 yield Update({"notices": await in_thread(notices_payload, error)})
             failure = as_visitors_see(as_debugger_error(error, logs_words=not self.settings.public), self.settings)
             if view.trace is not None:
-                view.trace = with_error(view.trace, failure)  # the files of the run say it, too
+                view.trace = add_error(view.trace, failure)  # the files of the run say it, too
             yield Update(await in_thread(view.fail, failure), view.trace)
 
     async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:
@@ -274,7 +274,7 @@ class Handlers:
                 key = called.key
             target = choose_target(self.settings, self.labs, fields, key)
         except NoServerError as error:
-            yield await self._without_server(view, request, fields, error)
+            yield await self._show_without_server(view, request, fields, error)
             return
         if target.base_url is not None:
             request = bounded_request(request_for(request, target), self.limits)
@@ -296,7 +296,7 @@ class Handlers:
         payloads = await in_thread(view.finish, trace)
         return Update({**payloads, "notices": await in_thread(pasted_payload, pasted)}, trace, is_own=False)
 
-    async def _without_server(
+    async def _show_without_server(
         self, view: RunView, request: Request, fields: TargetFields, error: NoServerError
     ) -> Update:
         """Return what there is to see without a server: the recording of a worked case, else the prompt."""

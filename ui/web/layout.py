@@ -48,7 +48,7 @@ from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
-from prompt_debugger.ui.web.targets import RunOn, TargetFields, run_label, target_label, with_server
+from prompt_debugger.ui.web.targets import RunOn, TargetFields, add_server, run_label, target_label
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
@@ -259,7 +259,7 @@ def _wire_run(page: Page) -> Dependency:
                 if update.trace is not None:
                     kept = {page.trace: update.trace}
                 if update.trace is not None and update.is_own:
-                    kept[page.servers] = with_server(servers, update.trace)
+                    kept[page.servers] = add_server(servers, update.trace)
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]

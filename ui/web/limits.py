@@ -89,7 +89,7 @@ def check_request_limits(request: Request, limits: Limits) -> None:
         _refuse_media(request)
 
 
-def without_keys(request: Request) -> Request:
+def mask_keys(request: Request) -> Request:
     """Return a request with everything masked that looks like a key; a page for anyone keeps and sends none."""
     body = redact_body(request.body)
     if body == request.body:

@@ -20,7 +20,7 @@ from prompt_debugger.ui.present.live import live_error_payload, live_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.limits import Limits
-from prompt_debugger.ui.web.render_setups import FoundSetup, with_own_template
+from prompt_debugger.ui.web.render_setups import FoundSetup, use_own_template
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.work import read_pasted
 
@@ -63,7 +63,7 @@ class LiveRender:
         limits = Limits(request_chars=self._settings.limits.request_chars)
         request = await sandbox_of().run(read_pasted, asked.text, limits, hides_keys=self._settings.public)
         found = await in_thread(self._bench.find_setup, asked.fields, asked.trace)
-        found, names = with_own_template(found, request.body), tuple(found.templates)
+        found, names = use_own_template(found, request.body), tuple(found.templates)
         try:
             trace = await in_thread(_render, request, found)
         except RenderError as error:  # another template of the model may take the request

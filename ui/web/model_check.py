@@ -39,7 +39,7 @@ from prompt_debugger.ui.present.tool_state import tool_error_payload
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
-from prompt_debugger.ui.web.render_setups import with_edges
+from prompt_debugger.ui.web.render_setups import keep_edges
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.work import shown_cell
@@ -224,7 +224,7 @@ class ModelChecks:
         else:
             model = await in_thread(self._model_of_files, named or ("" if is_public else target.tokenizer.strip()), url)
         if fields.template == "edited" and not is_public and fields.edited.strip():
-            model = replace(model, template=with_edges(fields.edited, model.template), template_file="edited.jinja")
+            model = replace(model, template=keep_edges(fields.edited, model.template), template_file="edited.jinja")
         return replace(model, name=Path(model.name).name) if is_public else model
 
     def _model_of_files(self, named: str, url: str | None) -> CheckedModel:

@@ -14,6 +14,7 @@ from prompt_debugger.core.base.types import ParserOutcome, Trace
 from prompt_debugger.core.parse.engines import WHEELS, VllmEngine, VllmReleases, WheelEngine, find_wheel
 from prompt_debugger.core.pipeline import (
     MatrixStep,
+    add_outcomes,
     ask_server_parsers,
     client_of,
     judge_trace,
@@ -23,7 +24,6 @@ from prompt_debugger.core.pipeline import (
     step_parsers,
     text_without_end,
     try_splits,
-    with_outcomes,
 )
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.experiments import step_releases
@@ -106,7 +106,7 @@ class ParseTools:
                     matrix_payload, run, step.outcomes, total=step.total, version=step.version, is_running=True
                 )
                 yield MatrixChange(payload)
-        judged = await with_outcomes(run, step.outcomes)
+        judged = await add_outcomes(run, step.outcomes)
         yield await in_thread(_all_asked, judged, step.version)
 
     @shown_as(tool_error_payload)

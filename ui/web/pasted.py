@@ -14,7 +14,7 @@ from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.ui.present import notices_payload
 from prompt_debugger.ui.present.notices import Going
 from prompt_debugger.ui.present.pasted import pasted_payload
-from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, without_keys
+from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, mask_keys
 from prompt_debugger.ui.web.targets import is_aimable, is_same_address, pasted_key
 
 AUTO_DETECT = "auto-detect"
@@ -78,11 +78,11 @@ def read_anything(
     if pasted.request is None or pasted.is_evidence:
         return pasted
     check_request_limits(pasted.request, limits)
-    return pasted if not hides_keys else _without_keys(pasted, pasted.request)
+    return pasted if not hides_keys else _mask_keys(pasted, pasted.request)
 
 
-def _without_keys(pasted: Evidence, request: Request) -> Evidence:
-    return replace(pasted, request=without_keys(request))
+def _mask_keys(pasted: Evidence, request: Request) -> Evidence:
+    return replace(pasted, request=mask_keys(request))
 
 
 @job("reading what was pasted", JobLimits(cpu_s=3.0, memory_mb=1024))

@@ -62,7 +62,7 @@ class RecordedCases:
         trace, origin = found
         state = "recorded" if run is None else "done"
         payloads = marked_payloads(trace, "recorded", origin, state=state, run=run or 0)
-        return RecordedRun(trace, payloads if self._has_lab() else without_trial(payloads))
+        return RecordedRun(trace, payloads if self._has_lab() else drop_trial(payloads))
 
     def find(self, request: Request, target: Target, *, run: int) -> RecordedRun | None:
         """Return the recording of this very request on this very lab; `None` if it is none of the worked cases."""
@@ -72,7 +72,7 @@ class RecordedCases:
         return None
 
 
-def without_trial(payloads: Payloads) -> Payloads:
+def drop_trial(payloads: Payloads) -> Payloads:
     """Return the views of a run whose fix no one can try: the next step shows it."""
     header, _ = unpack_payload(payloads["verdict"] or "")
     step = as_object(header.get("step"))

@@ -91,7 +91,7 @@ def second_setup(settings: PageSettings, first: RenderSetup, *, template: str, t
     return FoundSetup(made, " and ".join(words))
 
 
-def with_own_template(found: FoundSetup, body: JSONObject) -> FoundSetup:
+def use_own_template(found: FoundSetup, body: JSONObject) -> FoundSetup:
     """Return what a request is rendered with: a template that it brings along, or of several the one for it."""
     own = body.get("chat_template")
     if not isinstance(own, str) or not own.strip():
@@ -102,7 +102,7 @@ def with_own_template(found: FoundSetup, body: JSONObject) -> FoundSetup:
     return FoundSetup(replace(found.setup, template=own), f"{found.source} The template is the request's own.")
 
 
-def with_edges(template: str, own: str) -> str:
+def keep_edges(template: str, own: str) -> str:
     """Return the editor's text with the white space of the model's own template at its ends.
 
     Gradio's editor is filled with a text stripped of it, and a template may print its last line breaks.

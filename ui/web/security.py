@@ -211,13 +211,13 @@ class HostMiddleware:
         """Pass the request on, or refuse it."""
         if scope["type"] == "http":
             refusal = self._refusal_of(scope)
-            await (refusal or self.app)(self._with_own_name(scope), receive, send)
+            await (refusal or self.app)(self._drop_naming_headers(scope), receive, send)
         elif scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":  # the page has none
             await send({"type": "websocket.close"})  # before it is accepted: a refusal, 403
 
-    def _with_own_name(self, scope: Message) -> Message:
+    def _drop_naming_headers(self, scope: Message) -> Message:
         """Return a request without the headers by which anyone could tell gradio where this page is.
 
         Gradio writes that into the page, as the address which its script asks. A proxy may name one of our own.

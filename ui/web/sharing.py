@@ -21,7 +21,7 @@ from prompt_debugger.ui.report import known_place
 from prompt_debugger.ui.web.failures import as_debugger_error
 from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.numbered_answers import NumberedAnswers
-from prompt_debugger.ui.web.recorded import without_trial
+from prompt_debugger.ui.web.recorded import drop_trial
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, TargetFields
@@ -145,8 +145,8 @@ class Sharing:
         answer = self._answers.answer({"kind": "opened", "sentence": opened.sentence, "name": opened.name})
         server = opened.trace.server
         can_try = server is None or not server.is_lab or self._has_lab()
-        payloads = opened.payloads if can_try else without_trial(opened.payloads)
-        return Opened(answer, _without_folder(opened.trace), opened.text, payloads)
+        payloads = opened.payloads if can_try else drop_trial(opened.payloads)
+        return Opened(answer, _drop_folder(opened.trace), opened.text, payloads)
 
     @property
     def most_chars(self) -> int:
@@ -167,7 +167,7 @@ def _base() -> str | None:
     return f"https://huggingface.co/spaces/{space}" if space else None
 
 
-def _without_folder(trace: Trace) -> Trace:
+def _drop_folder(trace: Trace) -> Trace:
     """Return a shared run without the folder or hub name that its author wrote: this machine would load it."""
     return trace if trace.server is None else replace(trace, server=replace(trace.server, model_root=None))
 

@@ -104,7 +104,7 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
 def _aimed(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str) -> Target:
     base = settings.target
     tools, reasoning = _named(fields.tool_parser), _named(fields.reasoning_parser)
-    endpoint = with_scheme(fields.endpoint.strip())
+    endpoint = add_scheme(fields.endpoint.strip())
     if settings.public:
         return _public_target(settings, labs, endpoint, tools, reasoning)
     if not endpoint:
@@ -169,10 +169,10 @@ def pasted_key(text: str) -> str:
 
 def is_same_address(endpoint: str, server: str | None) -> bool:
     """Return whether what is in the field Endpoint is the server that a paste names."""
-    return server is not None and with_scheme(endpoint.strip()).rstrip("/") == server.rstrip("/")
+    return server is not None and add_scheme(endpoint.strip()).rstrip("/") == server.rstrip("/")
 
 
-def with_scheme(endpoint: str) -> str:
+def add_scheme(endpoint: str) -> str:
     """Return an address as it was meant: `localhost:8000` and `127.0.0.1:8000/v1` are servers that speak HTTP."""
     return f"http://{endpoint}" if _BARE.match(endpoint) else endpoint
 
@@ -278,7 +278,7 @@ def read_key(text: str, host: str) -> str | None:
     return key
 
 
-def with_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
+def add_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
     """Return an error with the way out that the page has: who names a server there gives its key next to it."""
     if is_public or not isinstance(error, BackendError) or error.status != _NO_KEY:
         return error
@@ -333,7 +333,7 @@ def target_of_server(settings: PageSettings, labs: PageLabs, server: Server) -> 
     return choose_target(settings, labs, TargetFields(server.base_url, "", "", "", ""))
 
 
-def with_server(servers: tuple[str, ...], trace: Trace) -> tuple[str, ...]:
+def add_server(servers: tuple[str, ...], trace: Trace) -> tuple[str, ...]:
     """Return the addresses that a page ran against, with the one of a further run."""
     own = None if trace.server is None else trace.server.base_url
     return servers if own is None else (*(one for one in servers if one != own), own)[-MAX_SERVERS:]

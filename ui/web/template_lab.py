@@ -19,7 +19,7 @@ from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench, follow_steps
 from prompt_debugger.ui.web.failures import shown_as
-from prompt_debugger.ui.web.render_setups import with_edges
+from prompt_debugger.ui.web.render_setups import keep_edges
 from prompt_debugger.ui.web.targets import TargetFields
 
 AS_ASKED, OPENED, CLOSED = "as asked", "opened", "not opened"
@@ -62,8 +62,8 @@ class TemplateLab:
     def open(self, fields: TargetFields, trace: Trace | None, template: str, own: str) -> Opened:
         """Return what the editor is to hold: the target's own template unless someone edited it."""
         found = self.own_template(fields, trace) or own
-        is_edited = bool(template.strip()) and with_edges(template, own) != own
-        return Opened(None if is_edited or with_edges(template, found) == found else found, found)
+        is_edited = bool(template.strip()) and keep_edges(template, own) != own
+        return Opened(None if is_edited or keep_edges(template, found) == found else found, found)
 
     @shown_as(lambda error: Drawn(edit_error_payload(error), None))
     def render(self, asked: Asked, template: str, ending: str, kwargs: str, own: str) -> Drawn:
@@ -79,7 +79,7 @@ class TemplateLab:
         self._bench.check_text(template)
         found = self._bench.find_setup(asked.fields, asked.trace)
         body = _changed(self._bench.read_body(asked), ending, _read_kwargs(kwargs))
-        prompt = _render(body, replace(found.setup, template=with_edges(template, own)))
+        prompt = _render(body, replace(found.setup, template=keep_edges(template, own)))
         tokens = tokens_payload(prompt.tokens)
         return Drawn(edited_payload(prompt, own, found.source), tokens or "")
 
@@ -94,7 +94,7 @@ class TemplateLab:
             setup = self._bench.find_setup(fields, trace).setup
             answers: tuple[ProbeAnswer, ...] = ()
             for answer in step_probes(
-                with_edges(template, own), special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs
+                keep_edges(template, own), special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs
             ):
                 answers = (*answers, answer)
                 yield answers

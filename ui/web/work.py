@@ -14,7 +14,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, ChatResult, Completion, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.pipeline import CaseParser
-from prompt_debugger.core.pipeline.reading import read_run, with_step
+from prompt_debugger.core.pipeline.reading import apply_step, read_run
 from prompt_debugger.core.report import (
     Bundle,
     moment_words,
@@ -35,7 +35,7 @@ from prompt_debugger.ui.present.header import server_facts
 from prompt_debugger.ui.present.verdict import verdict_payload
 from prompt_debugger.ui.present.words import joined, shortened
 from prompt_debugger.ui.report import SharedRun, again_payload, describe_bundle, link_state, share_trace
-from prompt_debugger.ui.web.limits import LimitError, Limits, check_length, check_request_limits, without_keys
+from prompt_debugger.ui.web.limits import LimitError, Limits, check_length, check_request_limits, mask_keys
 
 Payloads = dict[str, str | None]
 
@@ -54,7 +54,7 @@ def warm_up() -> None:
     chat = ChatResult({"role": "assistant", "content": "hi"}, "stop")
     trace = Trace(request, sent=request.body, raw=Completion("hi", None, "stop"), chat=chat)
     for step in read_run(trace, frozenset()):
-        trace = with_step(trace, step)
+        trace = apply_step(trace, step)
     for form in FORMS:
         share_as(form, trace)
     make_link(f"curl http://localhost/v1/chat/completions -d '{text}'", {})
@@ -98,7 +98,7 @@ def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
     if request is None:
         raise RequestError("It contains no request.", "Press Run to see what it shows.")
     check_request_limits(request, limits)
-    return without_keys(request) if hides_keys else request
+    return mask_keys(request) if hides_keys else request
 
 
 @job("reading the request", JobLimits(cpu_s=2.0, memory_mb=1024))

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.backends.union_faults import is_class, with_forms_left_out, without_other_forms
+from prompt_debugger.core.complete.backends.union_faults import drop_other_forms, is_class, note_forms_left_out
 from prompt_debugger.core.complete.shapes import parse_json, text_of
 from prompt_debugger.core.known_errors import quoted_output
 
@@ -264,7 +264,7 @@ def _faults_of_lines(text: str, count: int) -> list[JSON]:
     if len(found) == count or not isinstance(first, list):
         return found
     if not all(map(_is_of_whole_member, found)):
-        return with_forms_left_out(found)
+        return note_forms_left_out(found)
     return [{"loc": first[:-1], "msg": f"{count} validation errors"}]
 
 
@@ -326,7 +326,7 @@ def which_matter(items: list[JSON]) -> list[JSON]:
     A member whose `role` or `type` is another one's is not meant, nor one that the value as a whole is not, if it is
     another; of those that are left, the one with fewest errors. What no member of a large union accepts is named.
     """
-    items = without_other_forms(items)
+    items = drop_other_forms(items)
     by_place: dict[str, dict[str, list[JSON]]] = {}
     for item in items:
         place, member = _member_of(item)

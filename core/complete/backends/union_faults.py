@@ -62,7 +62,7 @@ def is_form(step: str | int) -> bool:
     return isinstance(step, str) and step[:1].isupper() and "[" not in step and "(" not in step
 
 
-def without_other_forms(items: list[JSON]) -> list[JSON]:
+def drop_other_forms(items: list[JSON]) -> list[JSON]:
     """Return the errors of a list, those of a large union as what they say of the value; others as they are."""
     faults: list[_Fault] = []
     if len(items) < 2:
@@ -72,7 +72,7 @@ def without_other_forms(items: list[JSON]) -> list[JSON]:
         if fault is None:
             return items
         faults.append(fault)
-    left = _without_alternatives(faults)
+    left = _drop_alternatives(faults)
     resolved = _resolve(left, _MAX_NESTED)
     if resolved != left:
         return [fault.as_json() for fault in resolved]
@@ -80,7 +80,7 @@ def without_other_forms(items: list[JSON]) -> list[JSON]:
     return [item for item, fault in zip(items, faults, strict=True) if id(fault) in kept]
 
 
-def with_forms_left_out(items: list[JSON]) -> list[JSON]:
+def note_forms_left_out(items: list[JSON]) -> list[JSON]:
     """Return the errors of a list that was cut, in place of those of the form within which it was, that there are more.
 
     Of that form the error may be left out that says that the value was not meant as it.
@@ -111,7 +111,7 @@ def _fault_of(item: JSON) -> _Fault | None:
     return _Fault(steps, says, value.get("input"))
 
 
-def _without_alternatives(faults: Sequence[_Fault]) -> list[_Fault]:
+def _drop_alternatives(faults: Sequence[_Fault]) -> list[_Fault]:
     """Return errors without those that a list is no string where others are about what is in the list."""
     inside: set[Steps] = set()
     for fault in faults:

@@ -60,7 +60,7 @@ def _read_answer(value: JSONObject) -> Answer:
         error=None if not error else f"the server reported an error: {text_of(error.get('message')) or shorten(error)}",
         notes=draft.notes,
     )
-    return _with_messages(answer, value)
+    return _add_messages(answer, value)
 
 
 def _take_item(item: JSONObject, draft: MessageDraft) -> None:
@@ -100,7 +100,7 @@ def _reason(value: JSONObject, *, has_calls: bool) -> str | None:
             return None
 
 
-def _with_messages(answer: Answer, value: JSONObject) -> Answer:
+def _add_messages(answer: Answer, value: JSONObject) -> Answer:
     """Add the prompt and the raw output of this very run, where vLLM shows them."""
     written, asked = (objects_of(value.get(name)) for name in ("output_messages", "input_messages"))
     if not written or not all(item.get("type") == "raw_message_tokens" for item in written):
@@ -146,7 +146,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
             draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(error)}")
     begin = "" if is_begun else "`response.created`"
     answer = draft.answer(_API, body, is_ended=last is not None, end="`response.completed`", begin=begin)
-    return answer if last is None else _with_messages(answer, last)
+    return answer if last is None else _add_messages(answer, last)
 
 
 def _take(event: JSONObject, stream: _Stream) -> None:

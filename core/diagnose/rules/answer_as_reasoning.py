@@ -193,7 +193,7 @@ def _switched_off(trace: Trace, _: Finding) -> str:
     return f"thinking switched off by {thinking_switch(trace).name}"
 
 
-def _without_thinking(trace: Trace, _: Finding) -> JSONObject:
+def _turn_thinking_off(trace: Trace, _: Finding) -> JSONObject:
     switch, body = thinking_switch(trace), trace.request.body
     return {**body, "chat_template_kwargs": {**as_object(body.get("chat_template_kwargs")), switch.name: switch.off}}
 
@@ -207,5 +207,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.COMPARISON,
     threads=("vllm-project/vllm#53284", "vllm-project/vllm#31581", "vllm-project/vllm#17357"),
     explains=("PD413", "PD401"),
-    fixes=(RequestFix(_switched_off, _without_thinking),),
+    fixes=(RequestFix(_switched_off, _turn_thinking_off),),
 )

@@ -89,8 +89,8 @@ class TraceRule:
             name=self.name,
             severity=report.severity or self.severity,
             stage=report.stage or self.stage,
-            title=_without_blank_names(report.title),
-            detail=_without_blank_names(report.detail),
+            title=_drop_blank_names(report.title),
+            detail=_drop_blank_names(report.detail),
             evidence=report.evidence,
             fix=advise(trace, report.fix),
             links=(*report.links, *(link for link in self.links if link not in report.links)),
@@ -103,10 +103,10 @@ class TraceRule:
         return tuple(thread_url(thread) for thread in self.threads)
 
 
-def _without_blank_names(text: str) -> str:
+def _drop_blank_names(text: str) -> str:
     """Return a sentence in which a call that has no name is not given one.
 
-    >>> _without_blank_names("The call to `None` came back without arguments.")
+    >>> _drop_blank_names("The call to `None` came back without arguments.")
     'The call without a name came back without arguments.'
     """
     for name, words in _BLANK_NAMES.items():

@@ -58,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 return  # the content filter withheld it: that has its own rule
             if result.error.endswith("its beginning is missing, too"):
                 return  # an excerpt, as the notes say
-            yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
+            yield _report_missing_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
             return
 
 
@@ -67,7 +67,7 @@ def _may_be_an_excerpt(trace: Trace, result: ChatResult) -> bool:
     return is_pasted and (error.startswith("the stream ended without a finish reason") or _CUT_COPY in error)
 
 
-def _without_end(result: ChatResult) -> Report:
+def _report_missing_end(result: ChatResult) -> Report:
     return Report(
         title="The pasted stream is incomplete: the connection broke, or it was not fully copied.",
         detail=f"{(result.error or '')[:1].upper()}{(result.error or '')[1:]}.",

@@ -45,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
     offered = {tool.name for tool in request_tools(trace.request)}
     nameless = next((at for at, call in enumerate(calls) if not call.name), None)
     if nameless is not None:
-        yield _without_name(calls, nameless)
+        yield _report_missing_name(calls, nameless)
     for call in calls:
         name = call.name or ""
         is_known = name in offered or name == NAME_NOT_COPIED
@@ -84,7 +84,7 @@ def _many(call: CallField, unit: str, count: int) -> Report:
     )
 
 
-def _without_name(calls: Sequence[CallField], at: int) -> Report:
+def _report_missing_name(calls: Sequence[CallField], at: int) -> Report:
     call = calls[at]
     before = calls[at - 1] if at else None
     is_rest = before is not None and before.name and not str(before.arguments or "").strip("{} ")

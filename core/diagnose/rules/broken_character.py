@@ -50,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
     at = text.find(_BROKEN)
     if certainty is None:
         if not any(_BROKEN in one for one in texts_inside(body_of(trace))):
-            yield _without_raw(field, text, at)
+            yield _report_without_raw(field, text, at)
         return
     yield Report(
         title=f"A character was broken during decoding: {field} contains U+FFFD.",
@@ -61,7 +61,7 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
-def _without_raw(field: str, text: str, at: int) -> Report:
+def _report_without_raw(field: str, text: str, at: int) -> Report:
     return Report(
         title=f"A character is broken: {field} contains U+FFFD.",
         detail=f"At character {at} of {field}: {text[max(0, at - 20) : at + 20]!r}. It stands for bytes that do not "

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.text import without_whitespace
+from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import TextField, decode_json, message_texts
@@ -50,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
     prompt = prompt_of(trace)
     if prompt is None:
         return
-    haystack = without_whitespace(prompt.text)
+    haystack = remove_whitespace(prompt.text)
     made_up = [made for notice in trace.request.notices for made in _PLACEHOLDER.findall(notice.message)]
     known = [field for field in message_texts(trace.request) if not any(made in field.text for made in made_up)]
     absent = [field for field in known if not _occurs(field, prompt, haystack)]
@@ -94,7 +94,7 @@ def _occurs(field: TextField, prompt: Prompt, dense_prompt: str) -> bool:
         return True
     if any(json.dumps(core, ensure_ascii=ascii_only)[1:-1] in prompt.text for ascii_only in (True, False)):
         return True
-    if without_whitespace(core) in dense_prompt:
+    if remove_whitespace(core) in dense_prompt:
         return True
     return _occurs_as_json(core, dense_prompt)
 
@@ -105,7 +105,7 @@ def _occurs_as_json(text: str, dense_prompt: str) -> bool:
     if value is None:
         return False
     return any(
-        without_whitespace(json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort_keys)) in dense_prompt
+        remove_whitespace(json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort_keys)) in dense_prompt
         for ascii_only in (True, False)
         for sort_keys in (True, False)
     )

@@ -66,7 +66,7 @@ def _count(prompt: Prompt, bos_id: int, bos: str) -> int:
     return count
 
 
-def _without_bos(prompt: Prompt, _: Finding) -> str | None:
+def _drop_bos(prompt: Prompt, _: Finding) -> str | None:
     return None if prompt.template is None else _BOS.sub("", prompt.template, count=1)
 
 
@@ -80,6 +80,6 @@ RULE: Rule = TraceRule(
     threads=("abetlen/llama-cpp-python#1501", "vllm-project/vllm#16976", "sgl-project/sglang#888"),
     fixes=(
         RequestFix("no special tokens added", setting(add_special_tokens=False)),
-        TemplateFix(_without_bos),
+        TemplateFix(_drop_bos),
     ),
 )

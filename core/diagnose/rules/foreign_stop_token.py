@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace, Vocabulary
 from prompt_debugger.core.diagnose.fields import as_count, as_list, body_of
-from prompt_debugger.core.diagnose.fixes import without_named_fields
+from prompt_debugger.core.diagnose.fixes import drop_named_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request
 
@@ -91,5 +91,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.VOCABULARY,
     threads=("vllm-project/vllm#4180",),
     explains=("PD301", "PD304"),
-    fixes=(without_named_fields(),),
+    fixes=(drop_named_fields(),),
 )

@@ -27,7 +27,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Certainty, Finding, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of
-from prompt_debugger.core.diagnose.fixes import RequestFix, without
+from prompt_debugger.core.diagnose.fixes import RequestFix, drop_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request
 
@@ -74,7 +74,7 @@ def _as_tools(trace: Trace, _: Finding) -> JSONObject:
     if not isinstance(functions, list):
         return body
     tools: list[JSON] = [{"type": "function", "function": one} for one in functions]
-    rest = without(body, ("functions", "function_call"))
+    rest = drop_fields(body, ("functions", "function_call"))
     if isinstance(choice, str):
         return {**rest, "tools": tools, "tool_choice": choice}
     if isinstance(choice, dict):

@@ -33,7 +33,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, Step
 from prompt_debugger.core.diagnose.fields import as_text, body_of, last_role
-from prompt_debugger.core.diagnose.fixes import RequestFix, without
+from prompt_debugger.core.diagnose.fixes import RequestFix, drop_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.tail import Tail, read_tail
 from prompt_debugger.core.diagnose.trace_queries import (
@@ -102,7 +102,7 @@ RULE: Rule = TraceRule(
     fixes=(
         RequestFix(
             "add_generation_prompt left out",
-            lambda trace, _: without(trace.request.body, ["add_generation_prompt"]),
+            lambda trace, _: drop_fields(trace.request.body, ["add_generation_prompt"]),
         ),
     ),
 )

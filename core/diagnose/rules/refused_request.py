@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fixes import without_named_fields
+from prompt_debugger.core.diagnose.fixes import drop_named_fields
 from prompt_debugger.core.diagnose.refusal_words import (
     evidence_of,
     explanation,
@@ -236,5 +236,5 @@ RULE: Rule = TraceRule(
     stands_in_part=True,
     needs=TracePart.REFUSAL,
     threads=("vllm-project/vllm#41114", "vllm-project/vllm#44505", "z-lab/paroquant#31", "n8n-io/n8n#29353"),
-    fixes=(without_named_fields(),),
+    fixes=(drop_named_fields(),),
 )

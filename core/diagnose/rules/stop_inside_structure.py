@@ -27,7 +27,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Finding, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import as_list, body_of
-from prompt_debugger.core.diagnose.fixes import RequestFix, without
+from prompt_debugger.core.diagnose.fixes import RequestFix, drop_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
@@ -104,14 +104,14 @@ def _is_reasoning_open(trace: Trace, text: str) -> bool:
     return opened is not None and opened.closer not in text
 
 
-def _without_stop(trace: Trace, _: Finding) -> JSONObject:
+def _drop_stop(trace: Trace, _: Finding) -> JSONObject:
     """Leave out the stop string at which the output ended."""
     body = trace.request.body
     named = [one.stop_reason for one in (trace.chat, trace.raw) if one is not None]
     hit = [one for one in (*named, None if any(named) else _stop_at_end(trace)) if isinstance(one, str)]
     stops = body.get("stop")
     kept = [one for one in (stops if isinstance(stops, list) else [stops]) if one not in hit]
-    rest = without(body, ("stop",))
+    rest = drop_fields(body, ("stop",))
     return {**rest, "stop": kept} if kept else rest
 
 
@@ -124,5 +124,5 @@ RULE: Rule = TraceRule(
     needs=TracePart.RAW,
     threads=("vllm-project/vllm#14170", "vllm-project/vllm#52599"),
     explains=("PD301",),
-    fixes=(RequestFix("the stop string left out", _without_stop),),
+    fixes=(RequestFix("the stop string left out", _drop_stop),),
 )

@@ -52,7 +52,7 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
     for event, (index, call_id, name, arguments, reported) in _tool_deltas(deltas):
         problem = None
         if index is None:
-            yield _without_index(trace, event, reported)
+            yield _report_missing_index(trace, event, reported)
             return
         if call_id and ids.setdefault(index, call_id) != call_id:
             problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
@@ -92,7 +92,7 @@ def _no_list(event: int) -> Report:
     )
 
 
-def _without_index(trace: Trace, event: int, reported: JSON) -> Report:
+def _report_missing_index(trace: Trace, event: int, reported: JSON) -> Report:
     """Report a delta that says only by its place to which call it belongs.
 
     Harmless where there is one call, and for who asked for a whole answer.

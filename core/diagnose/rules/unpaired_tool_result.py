@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
         field = f"messages[{index}].tool_call_id"
         if not result_id:
             if known:
-                yield _without_id(index, known)
+                yield _report_missing_id(index, known)
             continue
         if result_id not in known:
             shown = f"known: {', '.join(known[-4:])}" if known else "the history has no call with an id"
@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
         open_ids[result_id] = max(0, open_ids[result_id] - 1)
 
 
-def _without_id(index: int, known: list[str]) -> Report:
+def _report_missing_id(index: int, known: list[str]) -> Report:
     return Report(
         title=f"The tool result messages[{index}] does not say which call it answers.",
         detail=f"It has no `tool_call_id`; the calls before it have ids: {', '.join(known[-4:])}.",

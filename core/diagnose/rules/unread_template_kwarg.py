@@ -54,7 +54,7 @@ def find(trace: Trace) -> Iterator[Report]:
         )
 
 
-def _without_kwarg(trace: Trace, finding: Finding) -> JSONObject:
+def _drop_kwarg(trace: Trace, finding: Finding) -> JSONObject:
     body = copy.deepcopy(trace.request.body)
     for field in request_fields(finding):
         holder, key = holder_of(body, field)
@@ -71,5 +71,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.PROMPT,
     threads=("vllm-project/vllm#43401", "vllm-project/vllm#54616"),
-    fixes=(RequestFix("the unused kwarg left out", _without_kwarg),),
+    fixes=(RequestFix("the unused kwarg left out", _drop_kwarg),),
 )

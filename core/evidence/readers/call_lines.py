@@ -21,7 +21,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.shapes import chunk_of_call, is_called_function
-from prompt_debugger.core.evidence.taking import as_part, of_deltas_alone, with_answer
+from prompt_debugger.core.evidence.taking import add_answer, as_part, of_deltas_alone
 
 _MAX_LINES = 2_000
 _OF_PIECE = frozenset({"id", "type", "function"})
@@ -38,10 +38,10 @@ def _read(paste: Paste) -> Evidence:
     if all(_is_bare(line) for line in lines):
         return Evidence(Form.OUTPUT, f"a raw output of {len(paste.text.strip()):,} characters", raw=paste.text.strip())
     if all(_has_name(line) for line in lines):
-        return with_answer(Evidence(Form.ANSWER, "tool calls of a message"), as_part(read_answer([*lines])))
+        return add_answer(Evidence(Form.ANSWER, "tool calls of a message"), as_part(read_answer([*lines])))
     answer = as_part(read_stream("\n".join(json.dumps(chunk, ensure_ascii=False) for chunk in _chunks(lines))))
     stream = Evidence(Form.STREAM, "a streamed response", notes=(_NOTE,))
-    return of_deltas_alone(with_answer(stream, answer))
+    return of_deltas_alone(add_answer(stream, answer))
 
 
 @lru_cache(maxsize=4)

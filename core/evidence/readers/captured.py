@@ -16,7 +16,7 @@ from prompt_debugger.core.evidence.answers import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.request import body_text, read_request
 
 _MAX_BEGUN = 200  # characters of an event that was cut
@@ -43,7 +43,7 @@ def _read(paste: Paste) -> Evidence:
     if not error:
         return replace(asked, form=Form.REQUEST, notes=begun_event)
     partial = value.get("partial")
-    begun = with_answer(asked, read_answer(partial)) if isinstance(partial, dict) and partial else asked
+    begun = add_answer(asked, read_answer(partial)) if isinstance(partial, dict) and partial else asked
     message: JSONObject = {}
     chat = begun.chat or ChatResult(message, None)
     elapsed_s = float(seconds) if isinstance(seconds, int | float) else 0.0

@@ -10,7 +10,7 @@ import re
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.command_lines import PROGRAM, PROGRAM_WORDS, find_commands, with_parser
+from prompt_debugger.core.evidence.command_lines import PROGRAM, PROGRAM_WORDS, find_commands, find_parser_command
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
@@ -34,7 +34,7 @@ def _read(paste: Paste) -> Evidence:
     commands = find_commands(paste.text)
     if not commands:
         raise RequestError("The text has no command that starts a server.", "Paste `vllm serve …` with its flags.")
-    command = with_parser(commands, paste.text)
+    command = find_parser_command(commands, paste.text)
     flags = flags_of(command.kind, command.words)
     started = server_of(command.kind, flags, command.version)
     more = (f"Of {len(commands)} commands, one was read.",) if len(commands) > 1 else ()

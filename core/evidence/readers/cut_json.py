@@ -19,7 +19,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.printed_objects import answer_of, has_cut_answer
 from prompt_debugger.core.evidence.python_repr import read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import CUT_NOTE, has_cut_end, is_cut, with_answer, without_end
+from prompt_debugger.core.evidence.taking import CUT_NOTE, add_answer, forget_end, has_cut_end, is_cut
 
 _LEFT_OUT = re.compile(r"(?:[\s,]|\.\.\.|…)*+")
 _FIELD = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:")
@@ -68,8 +68,8 @@ def _read(paste: Paste) -> Evidence:
     if has_cut_answer(value):
         notes.append(CUT_NOTE)
     evidence = Evidence(Form.FRAGMENT, "a fragment of an answer", notes=tuple(notes))
-    evidence = with_answer(evidence, read_answer(answer))
-    return without_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) else evidence
+    evidence = add_answer(evidence, read_answer(answer))
+    return forget_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) else evidence
 
 
 READER = Reader(Form.FRAGMENT, _finds, _read)

@@ -22,7 +22,7 @@ from prompt_debugger.core.evidence.json_of import json_lines, lenient_json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import answer_in, request_in
 from prompt_debugger.core.evidence.shapes import is_called_function
-from prompt_debugger.core.evidence.taking import as_part, with_answer
+from prompt_debugger.core.evidence.taking import add_answer, as_part
 from prompt_debugger.core.request import body_text, read_request
 
 _IN_MESSAGE = ("tool_calls", "content", "reasoning", "reasoning_content", "message", "finish_reason")
@@ -62,14 +62,14 @@ def _evidence_of(found: Recovered) -> Evidence | None:
     value = _reshape(_unwrapped(found.value))
     whole = Evidence(Form.FRAGMENT, "a fragment of JSON", notes=found.notes)
     if isinstance(value, list) and events_in_list(value) is not None:
-        return with_answer(replace(whole, words="a fragment of a stream"), as_part(read_answer(value)))
+        return add_answer(replace(whole, words="a fragment of a stream"), as_part(read_answer(value)))
     if is_answer(value):
-        return with_answer(replace(whole, words="a fragment of an answer"), as_part(read_answer(value)))
+        return add_answer(replace(whole, words="a fragment of an answer"), as_part(read_answer(value)))
     if isinstance(value, dict) and value.get("error") and found.is_begun_inside:
         return replace(whole, words="a fragment of an error", error=refusal_of(value))
     is_request = isinstance(value, dict) and isinstance(value.get("messages"), list) and value["messages"]
     if is_request and isinstance(value, dict) and (found.is_begun_inside or found.has_elisions):
-        body = _without_halves(value) if found.has_elisions else value
+        body = _drop_halves(value) if found.has_elisions else value
         return replace(whole, words="a fragment of a request", request=read_request(body_text(body)))
     return None
 
@@ -102,7 +102,7 @@ def _reshape(value: JSON) -> JSON:
     return value
 
 
-def _without_halves(body: JSONObject) -> JSONObject:
+def _drop_halves(body: JSONObject) -> JSONObject:
     """Return a request without tools that lost their names, and without a history of which calls lost a part."""
     body = dict(body)
     if not all(as_object(as_object(tool).get("function")).get("name") for tool in objects_of(body.get("tools"))):

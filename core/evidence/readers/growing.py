@@ -19,7 +19,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import as_part, with_answer, without_end
+from prompt_debugger.core.evidence.taking import add_answer, as_part, forget_end
 
 _MIN_LINES = 3
 _MAX_LINES = 2_000
@@ -71,7 +71,7 @@ def _read(paste: Paste) -> Evidence:
     words = f"{len(messages):,} prints of an answer while it grew"
     notes = ("Each print repeats the one before; the last one was read, and it may go on.",)
     answer = as_part(read_answer({"choices": [{"message": messages[-1]}]}))
-    return without_end(with_answer(Evidence(Form.OBJECT, words, notes=notes), answer))
+    return forget_end(add_answer(Evidence(Form.OBJECT, words, notes=notes), answer))
 
 
 READER = Reader(Form.OBJECT, _finds, _read)

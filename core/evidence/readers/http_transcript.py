@@ -28,7 +28,7 @@ from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import is_request
 from prompt_debugger.core.evidence.several import shared_prefix
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.request import body_text, read_request
 
 _ASKED = re.compile(r"(?m)^(?:> )?(?:POST|GET|PUT) (?:https?://|/)[^\s]{0,500}(?: HTTP/[\d.]+)?[ \t]*\r?$")
@@ -70,7 +70,7 @@ def _read(paste: Paste) -> Evidence:
     if requests:
         evidence = replace(evidence, request=read_request(body_text(requests[0])))
     if answers:
-        evidence = _with_response(evidence, answers[0])
+        evidence = _add_response(evidence, answers[0])
     said: list[str] = []
     if len(requests) > 1:
         said.append(shared_prefix(requests[0], requests[1]))
@@ -79,9 +79,9 @@ def _read(paste: Paste) -> Evidence:
     return replace(evidence, notes=(*evidence.notes, *said))
 
 
-def _with_response(evidence: Evidence, part: _Part) -> Evidence:
+def _add_response(evidence: Evidence, part: _Part) -> Evidence:
     if part.status < 400:
-        return with_answer(evidence, read_answer(part.body))
+        return add_answer(evidence, read_answer(part.body))
     value = json_of(part.body)
     refusal = refusal_of(value) if isinstance(value, dict) else Refusal(None, part.body[:2_000])
     words = f"{evidence.words}, answered with {part.status}"

@@ -17,7 +17,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.evidence.answers import read_answer
-from prompt_debugger.core.evidence.clean import without_prefixes
+from prompt_debugger.core.evidence.clean import strip_prefixes
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
@@ -27,7 +27,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.server_errors import error_of_text
 from prompt_debugger.core.evidence.server_logs import evidence_of_log, is_server_log, shown_in_log
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.request import body_text, read_request
 
@@ -46,13 +46,13 @@ _ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
 def _finds(paste: Paste) -> float:
     if paste.value is not None:
         return 0.0
-    return 0.9 if has_entries(without_prefixes(paste.text)) else _SCORE_OF_LINES * is_server_log(paste.text)
+    return 0.9 if has_entries(strip_prefixes(paste.text)) else _SCORE_OF_LINES * is_server_log(paste.text)
 
 
 def _read(paste: Paste) -> Evidence:
-    entries = find_entries(without_prefixes(paste.text))
+    entries = find_entries(strip_prefixes(paste.text))
     if not entries and (shown := evidence_of_log(paste.text)) is not None:
-        return _with_error(shown, paste)
+        return _add_error(shown, paste)
     if not entries:
         raise RequestError("The recognized lines of the log are cut.", "Paste the complete lines.")
     groups = _group_by_request([entry for entry in entries if entry.what not in _OF_SERVER])
@@ -69,10 +69,10 @@ def _read(paste: Paste) -> Evidence:
         evidence = replace(evidence, notes=shown_in_log(paste.text, engine))
     if evidence.raw_reason == OF_PIECES and _begins_in_call(paste.text):
         evidence = replace(evidence, raw_reason=NO_BEGINNING)
-    return _with_server(_with_error(evidence, paste), entries, engine)
+    return _add_server(_add_error(evidence, paste), entries, engine)
 
 
-def _with_error(evidence: Evidence, paste: Paste) -> Evidence:
+def _add_error(evidence: Evidence, paste: Paste) -> Evidence:
     """Add the error of a log whose last request has no answer."""
     if paste.row > 1 or evidence.chat is not None:
         return evidence
@@ -121,18 +121,18 @@ def _begins(entry: Entry, group: list[Entry]) -> bool:
 def _read_group(evidence: Evidence, group: list[Entry]) -> Evidence:
     """Return what one request's entries hold; of several of a kind the last one, which is the whole one."""
     values: dict[What, JSON] = {entry.what: entry.value for entry in group}
-    evidence = _with_request(evidence, values.get(What.REQUEST))
+    evidence = _add_request(evidence, values.get(What.REQUEST))
     raw, reason, ids = _text(values, What.RAW), _text(values, What.REASON), values.get(What.IDS)
     pieces = [entry.value for entry in group if entry.what is What.PIECE and isinstance(entry.value, str)]
     if raw is None and pieces:
         raw, evidence = "".join(pieces), replace(evidence, raw_reason=OF_PIECES if evidence.raw_reason == "" else "")
     content = _text(values, What.CONTENT)
     if content is not None:
-        evidence = _with_content(evidence, content, reason)
+        evidence = _add_content(evidence, content, reason)
         raw = content if raw is None and _is_markup(content) else raw
     for what in (What.ANSWER, What.MESSAGE):
         if isinstance(values.get(what), dict):
-            evidence = _with_message(evidence, as_object(values[what]))
+            evidence = _add_message(evidence, as_object(values[what]))
     numbers = [one for one in ids if isinstance(one, int)] if isinstance(ids, list) else []
     return replace(
         evidence,
@@ -148,7 +148,7 @@ def _text(values: dict[What, JSON], what: What) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _with_request(evidence: Evidence, body: JSON) -> Evidence:
+def _add_request(evidence: Evidence, body: JSON) -> Evidence:
     if not isinstance(body, dict):
         return evidence
     try:
@@ -163,7 +163,7 @@ def _is_markup(text: str) -> bool:
     )
 
 
-def _with_content(evidence: Evidence, text: str, reason: str | None) -> Evidence:
+def _add_content(evidence: Evidence, text: str, reason: str | None) -> Evidence:
     """Read what vLLM logs of an answer that was not streamed: its content, or its calls in a notation of the log."""
     message: JSONObject = {"role": "assistant", "content": text}
     if _CALLS.match(text):
@@ -191,18 +191,18 @@ def _logged_calls(text: str) -> list[JSON]:
     return calls
 
 
-def _with_message(evidence: Evidence, value: JSONObject) -> Evidence:
+def _add_message(evidence: Evidence, value: JSONObject) -> Evidence:
     found = answer_of(value) if "additional_kwargs" in value or "response_metadata" in value else None
     answer: JSON = found if found is not None else value
     if isinstance(answer, dict) and "choices" not in answer and "output" not in answer:
         answer = {"role": "assistant", **answer}
     try:
-        return with_answer(evidence, read_answer(answer))
+        return add_answer(evidence, read_answer(answer))
     except RequestError:
         return evidence
 
 
-def _with_server(evidence: Evidence, entries: Sequence[Entry], engine: str) -> Evidence:
+def _add_server(evidence: Evidence, entries: Sequence[Entry], engine: str) -> Evidence:
     """Add the server that the log is of; flags of its first start count."""
     if not engine or engine == "lm-studio":
         return evidence

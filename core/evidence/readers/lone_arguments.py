@@ -79,7 +79,7 @@ def _arguments(text: str) -> tuple[str, str] | None:
     is_key = is_labelled and text[: len(text) - len(bare)].rstrip(" \t:=").endswith(('"', "'"))
     if is_key and isinstance(decoded := json_of(bare.rstrip(" ,")), str):
         bare = decoded  # a member of JSON, whose text the arguments are
-    written = _without_quotes(bare)
+    written = _unquote(bare)
     return next(((NAME_NOT_COPIED, one) for one in written if _is_broken(one, is_labelled=is_labelled)), None)
 
 
@@ -110,7 +110,7 @@ def _inside(text: str) -> str | None:
     return written
 
 
-def _without_quotes(text: str) -> Iterator[str]:
+def _unquote(text: str) -> Iterator[str]:
     yield text
     if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"`":
         if isinstance(printed := json_of(text), str):

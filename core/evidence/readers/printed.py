@@ -40,12 +40,12 @@ from prompt_debugger.core.evidence.python_repr import CLASS, Printed, read_field
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import (
     CUT_NOTE,
+    add_answer,
     as_part,
+    forget_end,
     has_cut_end,
     is_cut,
     of_deltas_alone,
-    with_answer,
-    without_end,
 )
 
 MAX_OBJECTS = 20_000
@@ -69,7 +69,7 @@ def _finds(paste: Paste) -> float:
         return 0.0
     if (has_any(text, _CALLS) and _START.search(text)) or _pieces_by_line(text):
         return 0.9
-    return 0.8 if _without_class(text) is not None else 0.0
+    return 0.8 if _read_without_class(text) is not None else 0.0
 
 
 def _read(paste: Paste) -> Evidence:
@@ -95,9 +95,9 @@ def _read(paste: Paste) -> Evidence:
     notes = (CUT_NOTE,) if has_cut_answer(value) else ()
     if len(read) > 1:
         notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
-    evidence = with_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
+    evidence = add_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
     has_no_metadata = class_of(value) in LANGCHAIN and evidence.finish_reason is None
-    return without_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or has_no_metadata else evidence
+    return forget_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or has_no_metadata else evidence
 
 
 def _streamed(found: list[JSONObject]) -> list[JSONObject]:
@@ -111,9 +111,9 @@ def _stream(values: list[JSONObject]) -> Evidence:
     words = f"{len(values):,} printed events of a stream"
     answer = read_stream(stream_text(values))
     if len(values) == 1 and answer.finish_reason is None:  # nothing says that this is all
-        return of_deltas_alone(with_answer(Evidence(Form.OBJECT, words), as_part(answer)))
-    evidence = with_answer(Evidence(Form.OBJECT, words), answer)
-    return without_end(evidence) if has_no_end(values) else evidence
+        return of_deltas_alone(add_answer(Evidence(Form.OBJECT, words), as_part(answer)))
+    evidence = add_answer(Evidence(Form.OBJECT, words), answer)
+    return forget_end(evidence) if has_no_end(values) else evidence
 
 
 def _printed(text: str) -> list[JSONObject]:
@@ -132,7 +132,7 @@ def _printed(text: str) -> list[JSONObject]:
             left -= len(text) - at if read.is_cut else 0
     if found or (found := _chunks_by_line(text)):
         return found
-    lone = _without_class(text)
+    lone = _read_without_class(text)
     return [] if lone is None or not isinstance(lone.value, dict) else [lone.value]
 
 
@@ -157,7 +157,7 @@ def _pieces_by_line(text: str) -> list[JSONObject]:
     return values if len(values) > 1 else []
 
 
-def _without_class(text: str) -> Printed | None:
+def _read_without_class(text: str) -> Printed | None:
     """Return an answer that is printed as a dict or as fields; `None` if nothing begins like one."""
     start = text.lstrip("\ufeff \t\r\n")
     if not _PYTHON_VALUES.search(text[:100_000]):

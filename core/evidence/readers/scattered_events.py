@@ -25,7 +25,7 @@ from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_j
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.shapes import chunk_of_call
-from prompt_debugger.core.evidence.taking import as_part, head_deltas, of_deltas_alone, with_answer
+from prompt_debugger.core.evidence.taking import add_answer, as_part, head_deltas, of_deltas_alone
 
 _MAX_CHARS = 400_000
 _MAX_OBJECTS = 5_000
@@ -67,7 +67,7 @@ def _read(paste: Paste) -> Evidence:
         chat = replace(answer.chat, deltas=head_deltas(answer.chat))
         answer = answer._replace(chat=chat, stream=chat)
         note = f"{note} What was between them is unknown."
-    return of_deltas_alone(with_answer(Evidence(Form.STREAM, "a streamed response", notes=(note,)), answer))
+    return of_deltas_alone(add_answer(Evidence(Form.STREAM, "a streamed response", notes=(note,)), answer))
 
 
 def _has_gaps(text: str) -> bool:

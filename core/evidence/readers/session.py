@@ -24,7 +24,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.request import body_text, read_request
 
 _LOOKED_AT = 40  # lines: sessions begin with summaries, snapshots, settings
@@ -88,7 +88,7 @@ def _read(paste: Paste) -> Evidence:
     has_tools = found.body is not None and bool(found.body.get("tools"))
     request = None if found.body is None or not has_tools else _request(found.body)
     if found.answer is not None:
-        evidence = with_answer(evidence, read_answer(found.answer))
+        evidence = add_answer(evidence, read_answer(found.answer))
     notes = evidence.notes if has_tools else (*evidence.notes, _NO_TOOLS)
     return replace(evidence, request=request, raw=found.raw if found.raw is not None else evidence.raw, notes=notes)
 

@@ -18,7 +18,7 @@ from prompt_debugger.core.evidence.json_of import json_lines, json_values
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import is_lone_message, is_request
 from prompt_debugger.core.evidence.several import shared_prefix
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.request import body_text, read_request
 
 
@@ -43,7 +43,7 @@ def _read(paste: Paste) -> Evidence:
     evidence = _read_request(requests, paste)
     if answers:
         form = Form.EXCHANGE if evidence.request is not None else Form.ANSWER
-        evidence = with_answer(replace(evidence, form=form), read_answer(answers[0]))
+        evidence = add_answer(replace(evidence, form=form), read_answer(answers[0]))
     return replace(evidence, notes=(*evidence.notes, *_notes(values, requests, answers)))
 
 

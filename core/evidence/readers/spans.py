@@ -22,7 +22,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.request import body_text, read_request
 
 MAX_SPANS = 5_000
@@ -60,7 +60,7 @@ def _read(paste: Paste) -> Evidence:
         Form.EXCHANGE, words, row=paste.row if len(spans) > 1 else 0, rows=len(spans) * (len(spans) > 1)
     )
     if answer is not None:
-        evidence = with_answer(evidence, read_answer(answer))
+        evidence = add_answer(evidence, read_answer(answer))
     tools = _tools(attributes)
     if messages and (tools or not _has_calls(answer)):
         evidence = replace(evidence, request=_request(attributes, messages, tools))

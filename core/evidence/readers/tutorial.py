@@ -23,7 +23,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.evidence.taking import add_answer
 
 _PAIR = re.compile(r"(?m)^[ \t]*Prompt:\s{0,4}(?=['\"])")
 _GENERATED = re.compile(r"\s*+,?\s*+(?:Generated[ _]text|Output|Generated|Completion|Response):\s{0,4}(?=['\"])")
@@ -151,7 +151,7 @@ def _pipeline(value: JSON) -> Evidence:
     first = value[0] if isinstance(value, list) and value else value
     text = as_object(first).get("generated_text")
     if isinstance(text, list) and text:
-        return with_answer(Evidence(Form.OBJECT, "what a pipeline generated"), read_answer(text[-1]))
+        return add_answer(Evidence(Form.OBJECT, "what a pipeline generated"), read_answer(text[-1]))
     if not isinstance(text, str):
         raise RequestError("The pipeline's text is cut.", "Paste everything that was printed.")
     parts = split_prompt(text)

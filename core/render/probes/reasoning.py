@@ -104,7 +104,7 @@ def _ask_keeper(probing: Probing) -> ProbeResult:
 def _ask_switch(probing: Probing) -> ProbeResult:
     for switch in _SWITCHES:
         name, on_value, off_value = switch.name, switch.on, switch.off
-        on, off = (plain_with(probing, {name: value}) for value in (on_value, off_value))
+        on, off = (render_plain_with(probing, {name: value}) for value in (on_value, off_value))
         if on.error is None and off.error is None and on.text != off.text:
             at = first_divergence(on.text, off.text) or 0
             shown = on if len(on.text) >= len(off.text) else off
@@ -133,7 +133,7 @@ def _ask_effort(probing: Probing) -> ProbeResult:
     first = [probing.render(PLAIN, reasoning_effort=effort) for effort in _EFFORTS]
     said = _effort_answer("reasoning_effort", first)
     for name in _EFFORT_KWARGS:
-        said = said or _effort_answer(name, [plain_with(probing, {name: effort}) for effort in _EFFORTS])
+        said = said or _effort_answer(name, [render_plain_with(probing, {name: effort}) for effort in _EFFORTS])
     if said is not None:
         return said
     if all(attempt.error is not None for attempt in first):
@@ -154,7 +154,7 @@ def _effort_answer(name: str, attempts: list[Attempt]) -> ProbeResult | None:
     return seen(Support.SUPPORTED, detail, last, first_divergence(other, last.text) or 0)
 
 
-def plain_with(probing: Probing, kwargs: JSONObject) -> Attempt:
+def render_plain_with(probing: Probing, kwargs: JSONObject) -> Attempt:
     """Return the plain request with template kwargs."""
     return probing.render(PLAIN, chat_template_kwargs=kwargs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from prompt_debugger.core.base.text import first_divergence, without_whitespace
+from prompt_debugger.core.base.text import first_divergence, remove_whitespace
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render.probes.messages import PLAIN, USER, plain
 from prompt_debugger.core.render.probes.probe import (
@@ -85,7 +85,7 @@ def _ask_calls(probing: Probing) -> ProbeResult:
     arguments = usable_arguments(probing)
     attempt = render_calls(probing, arguments)
     if attempt.error is not None:
-        alone = _without_result(probing, arguments)
+        alone = _render_without_result(probing, arguments)
         attempt = alone if alone.error is None else attempt
     if attempt.error is not None:
         return refused(attempt, plain(probing))
@@ -104,7 +104,7 @@ def _ask_calls(probing: Probing) -> ProbeResult:
     return seen(Support.CHANGED, detail, attempt, id_at if id_at >= 0 else value_at, value_at)
 
 
-def _without_result(probing: Probing, arguments: JSON) -> Attempt:
+def _render_without_result(probing: Probing, arguments: JSON) -> Attempt:
     """Render a call without its result: if that fails too, the result is not to blame."""
     conversation = calling(arguments)
     return probing.render([*conversation[:-1], {"role": "user", "content": "zqNext words"}], tools=TOOLS)
@@ -169,7 +169,7 @@ def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> ProbeRe
     if (
         isinstance(arguments, str)
         and same.error is None
-        and without_whitespace(same.text) != without_whitespace(attempt.text)
+        and remove_whitespace(same.text) != remove_whitespace(attempt.text)
     ):
         return seen(Support.CHANGED, f"Printed {how}, differently from the same object.", attempt, start)
     return seen(Support.SUPPORTED, f"Printed {how}.", attempt, start)
@@ -195,7 +195,7 @@ def _ask_results(probing: Probing) -> ProbeResult:
     arguments = usable_arguments(probing)
     attempt = render_calls(probing, arguments)
     if attempt.error is not None:
-        return refused(attempt, _without_result(probing, arguments))
+        return refused(attempt, _render_without_result(probing, arguments))
     start = attempt.text.find(_RESULT)
     if start < 0:
         return ignored(attempt, "messages[2].content", "What a tool returned")
@@ -206,7 +206,7 @@ def _ask_ids(probing: Probing) -> ProbeResult:
     arguments = usable_arguments(probing)
     attempt = render_calls(probing, arguments)
     if attempt.error is not None:
-        return refused(attempt, _without_result(probing, arguments))
+        return refused(attempt, _render_without_result(probing, arguments))
     at = [index for index in range(len(attempt.text)) if attempt.text.startswith(_IDS[0], index)]
     if not at:
         return ignored(attempt, "messages[2].tool_call_id", "The id of a call")

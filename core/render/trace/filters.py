@@ -138,12 +138,12 @@ def _truncating(original: Filter) -> Filter:
         ending = args[4] if len(args) > 4 else kwargs.get("end", "...")
         if type(value) is not TracedStr or not isinstance(text, str) or not isinstance(ending, str):
             return text
-        return value if len(text) == len(value) else _with_ending(value, plain(text), ending)
+        return value if len(text) == len(value) else _append_ending(value, plain(text), ending)
 
     return truncate
 
 
-def _with_ending(original: TracedStr, text: str, ending: str) -> TracedStr:
+def _append_ending(original: TracedStr, text: str, ending: str) -> TracedStr:
     """Return `text`, which is the front of `original` and then `ending`, made by the template."""
     kept = len(text) - len(ending)
     if plain(original)[:kept] + plain(ending) != text:

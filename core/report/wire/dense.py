@@ -26,7 +26,7 @@ def trace_to_dense_line(trace: Trace) -> str:
     shared: list[JSON] = []
     prompt, local, raw = trace.prompt, trace.local_prompt, trace.raw
     if prompt is not None and local is not None:
-        local, shared = _without_shared(prompt, local)
+        local, shared = _drop_shared(prompt, local)
     if prompt is not None and (table := _columns(prompt.tokens, prompt.text)) is not None:
         tables["prompt"], prompt = table, replace(prompt, tokens=None)
     if local is not None and (table := _columns(local.tokens, local.text)) is not None:
@@ -60,7 +60,7 @@ def _opened(run: dict[str, JSONObject], tables: Mapping[str, JSONObject], shared
     return {**run}
 
 
-def _without_shared(prompt: Prompt, local: Prompt) -> tuple[Prompt, list[JSON]]:
+def _drop_shared(prompt: Prompt, local: Prompt) -> tuple[Prompt, list[JSON]]:
     """Return our own render without what the server's prompt has as well, and the names of that."""
     shared: list[JSON] = []
     if local.spans and local.spans == prompt.spans:

@@ -82,7 +82,7 @@ def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
     request, parse = trace.request, trace.parse
     return RunDocument(
         evidence=trace.evidence,
-        server=trace.server if whole else _without_folder(trace.server),
+        server=trace.server if whole else _drop_folder(trace.server),
         request=request.body,
         request_notices=request.notices,
         sent=trace.sent,
@@ -92,11 +92,11 @@ def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
         generation_prompt=trace.generation_prompt,
         notes=trace.notes,
         refusal=trace.refusal,
-        raw=trace.raw if whole else _without_body(trace.raw),
-        raw_again=trace.raw_again if whole else _without_body(trace.raw_again),
-        chat=trace.chat if whole else _without_received(trace.chat),
-        chat_stream=trace.chat_stream if whole else _without_received(trace.chat_stream),
-        chat_whole=trace.chat_whole if whole else _without_received(trace.chat_whole),
+        raw=trace.raw if whole else _drop_body(trace.raw),
+        raw_again=trace.raw_again if whole else _drop_body(trace.raw_again),
+        chat=trace.chat if whole else _drop_received(trace.chat),
+        chat_stream=trace.chat_stream if whole else _drop_received(trace.chat_stream),
+        chat_whole=trace.chat_whole if whole else _drop_received(trace.chat_whole),
         parse=None if parse is None else _parse_document(parse, None, trace.findings, whole=whole),
         findings=trace.findings,
         verdict=trace.verdict,
@@ -165,7 +165,7 @@ def _parse_document(
         stream_matches=() if stream is None else stream.matches,
         stream_invented=() if stream is None else stream.invented,
         stream_compared=None if stream is None else stream.comparability,
-        parsers=parse.parsers if whole else {name: _without_trials(one) for name, one in parse.parsers.items()},
+        parsers=parse.parsers if whole else {name: _drop_trials(one) for name, one in parse.parsers.items()},
         parser_tally=tally_parsers(parse.parsers),
         findings=findings,
         notes=notes,
@@ -184,21 +184,21 @@ def _calls(parse: Parse) -> tuple[CallRecord, ...]:
     )
 
 
-def _without_body(raw: Completion | None) -> Completion | None:
+def _drop_body(raw: Completion | None) -> Completion | None:
     return None if raw is None else replace(raw, body="")
 
 
-def _without_received(chat: ChatResult | None) -> ChatResult | None:
+def _drop_received(chat: ChatResult | None) -> ChatResult | None:
     return None if chat is None else replace(chat, body="", prompt_logprobs=None)
 
 
-def _without_trials(outcome: ParserOutcome) -> ParserOutcome:
+def _drop_trials(outcome: ParserOutcome) -> ParserOutcome:
     if not isinstance(outcome, VllmOutcome):
         return outcome
     return replace(outcome, smallest_split=(), trials=(), parting=None)  # `splits` of the command line has them
 
 
-def _without_folder(server: Server | None) -> Server | None:
+def _drop_folder(server: Server | None) -> Server | None:
     """Return the lab's server without the folder of its model, which is no one's business."""
     if server is None or not server.is_lab or server.model_root is None:
         return server

@@ -33,7 +33,7 @@ from prompt_debugger.core.tools.capture.limits import (
     MAX_UNDER_WAY,
 )
 from prompt_debugger.core.tools.capture.recorder import Recorder
-from prompt_debugger.core.tools.capture.same_run import REFUSALS, asking_for_ids, events_without_ids, without_ids
+from prompt_debugger.core.tools.capture.same_run import REFUSALS, asking_for_ids, events_without_ids, strip_ids
 from prompt_debugger.core.tools.capture.secrets import secrets_of
 
 Message: TypeAlias = MutableMapping[str, object]
@@ -160,7 +160,7 @@ class CaptureProxy:
                 exchange.head(answer.status, _header(answer, b"content-type"), _header(answer, b"content-encoding"))
                 headers, pieces = answer.headers, _noted(answer.pieces, exchange)
                 if has_ids and not exchange.packing:
-                    headers, pieces = await _without_ids(headers, pieces, exchange.content_type)
+                    headers, pieces = await _strip_ids(headers, pieces, exchange.content_type)
                 has_begun = True
                 await send({"type": "http.response.start", "status": answer.status, "headers": list(headers)})
                 async for piece in pieces:
@@ -198,7 +198,7 @@ class CaptureProxy:
         body, rest = await _read(content)
         changed = None if rest is not None else asking_for_ids(exchange.api, body, exchange.sent_packing)
         if changed is not None:
-            with_ids = self._relay.send(asked.method, url, _with_length(asked.headers, len(changed)), _once(changed))
+            with_ids = self._relay.send(asked.method, url, _set_length(asked.headers, len(changed)), _once(changed))
             async with AsyncExitStack() as attempt:
                 answer = await attempt.enter_async_context(with_ids)
                 if answer.status not in REFUSALS:
@@ -231,7 +231,7 @@ async def _noted(pieces: AsyncIterator[bytes], exchange: Exchange) -> AsyncItera
         yield piece
 
 
-async def _without_ids(
+async def _strip_ids(
     headers: RawHeaders, pieces: AsyncIterator[bytes], content_type: str
 ) -> tuple[RawHeaders, AsyncIterator[bytes]]:
     """Return an answer for a client that did not ask for ids: a stream as it comes, anything else once it is whole."""
@@ -243,11 +243,11 @@ async def _without_ids(
         whole += piece
         if len(whole) > MAX_ANSWER_BYTES:
             return headers, _once(bytes(whole), pieces)
-    data = without_ids(bytes(whole))
-    return _with_length(headers, len(data)), _once(data)
+    data = strip_ids(bytes(whole))
+    return _set_length(headers, len(data)), _once(data)
 
 
-def _with_length(headers: RawHeaders, length: int) -> RawHeaders:
+def _set_length(headers: RawHeaders, length: int) -> RawHeaders:
     size = str(length).encode("ascii")
     return [(name, size if name.lower() == b"content-length" else value) for name, value in headers]
 

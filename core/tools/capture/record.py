@@ -309,7 +309,7 @@ class _Cover:
 
     def excerpt(self, text: str) -> str:
         """Return the beginning of a text without keys; a key is not cut in two before it is looked for."""
-        plain = redact_text(self._without_begun(self._plain(text))[: 10 * MAX_EXCERPT_CHARS])[:MAX_EXCERPT_CHARS]
+        plain = redact_text(self._cut_begun(self._plain(text))[: 10 * MAX_EXCERPT_CHARS])[:MAX_EXCERPT_CHARS]
         self.has_covered = self.has_covered or plain != text[:MAX_EXCERPT_CHARS]
         return plain
 
@@ -331,7 +331,7 @@ class _Cover:
             return {self._plain(key): self.known(item) for key, item in value.items()}
         return value
 
-    def _without_begun(self, text: str) -> str:
+    def _cut_begun(self, text: str) -> str:
         """Return a text without the beginning of a secret at its end, where it was cut."""
         for secret in self._secrets:
             for size in range(min(len(secret) - 1, len(text)), _MIN_BEGUN - 1, -1):

@@ -56,17 +56,17 @@ def asking_for_ids(api: Api | None, body: bytes, packing: str) -> bytes | None:
     return _FIELDS[api] + rest
 
 
-def without_ids(data: bytes) -> bytes:
+def strip_ids(data: bytes) -> bytes:
     """Return an answer as it would be if no one had asked for ids.
 
-    >>> without_ids(b'{"choices":[{"text":"a","token_ids":[1, 2]}],"prompt_token_ids":null}')
+    >>> strip_ids(b'{"choices":[{"text":"a","token_ids":[1, 2]}],"prompt_token_ids":null}')
     b'{"choices":[{"text":"a","token_ids":null}],"prompt_token_ids":null}'
     """
     data = _IDS.sub(rb'"\1":null', data)
-    return _without_messages(data) if b'put_messages":' in data else data
+    return _strip_messages(data) if b'put_messages":' in data else data
 
 
-def _without_messages(data: bytes) -> bytes:
+def _strip_messages(data: bytes) -> bytes:
     """Return an answer of Responses without the prompt and the raw output in it."""
     text, kept, end = data.decode("utf-8", "surrogateescape"), "", 0
     while (key := _MESSAGES.search(text, end)) is not None:
@@ -93,11 +93,11 @@ async def events_without_ids(pieces: AsyncIterator[bytes]) -> AsyncIterator[byte
             yield rest
             rest = b""
     if rest:
-        yield without_ids(rest)
+        yield strip_ids(rest)
 
 
 def _event_without_ids(event: bytes) -> bytes:
-    cleaned = without_ids(event)
+    cleaned = strip_ids(event)
     return b"" if cleaned != event and _is_empty(cleaned) else cleaned
 
 

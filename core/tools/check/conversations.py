@@ -59,16 +59,16 @@ def conversations(
     bare: JSONObject = {"type": "function", "function": {"name": "list_items"}}
     yield _turns("bare-tool", "a tool without description and parameters", _user(), more={"tools": [bare]})
     yield _turns("content-parts", "content as a list of two texts", _user(_parts(USER_WORDS, "zqIn Paris.")))
-    yield from _with_call(ideals, offered)
+    yield from _list_with_call(ideals, offered)
     for name in ("reasoning_content", "reasoning"):
         answer: JSONObject = {"role": "assistant", "content": "zqSunny.", name: _THOUGHT}
         yield _turns(
             f"{name.replace('_', '-')}-sent-back", f"reasoning of an earlier turn in `{name}`", _user(), answer, _user()
         )
-    yield from _with_kwargs(variables)
+    yield from _list_with_kwargs(variables)
 
 
-def _with_call(ideals: Sequence[Ideal], offered: JSONObject) -> Iterator[Conversation]:
+def _list_with_call(ideals: Sequence[Ideal], offered: JSONObject) -> Iterator[Conversation]:
     """Yield histories with a call, its arguments as the text that clients send, and as an object."""
     ideal = next((one for one in ideals if one.answer.name == SIMPLEST_CALL and one.is_whole), None)
     if ideal is None:
@@ -81,14 +81,14 @@ def _with_call(ideals: Sequence[Ideal], offered: JSONObject) -> Iterator[Convers
     assert isinstance(first, dict)
     result: JSONObject = {"role": "tool", "tool_call_id": first["id"], "name": call.name, "content": RESULT}
 
-    def with_arguments(arguments: JSON) -> JSONObject:
+    def set_arguments(arguments: JSON) -> JSONObject:
         return {**turn, "tool_calls": [{**first, "function": {"name": call.name, "arguments": arguments}}]}
 
-    as_text = with_arguments(json.dumps(call.arguments))
+    as_text = set_arguments(json.dumps(call.arguments))
     yield _turns(
         "arguments-as-text", "a call and its result, arguments as text", _user(), as_text, result, more=offered
     )
-    as_object = with_arguments(call.arguments)
+    as_object = set_arguments(call.arguments)
     yield _turns("arguments-as-object", "the same, arguments as an object", _user(), as_object, result, more=offered)
     null = {**as_text, "content": None}
     yield _turns("null-content", "a call with content null", _user(), null, result, more=offered)
@@ -96,7 +96,7 @@ def _with_call(ideals: Sequence[Ideal], offered: JSONObject) -> Iterator[Convers
     yield _turns("result-parts", "a tool result as a list of two texts", _user(), as_text, parts, more=offered)
 
 
-def _with_kwargs(variables: Collection[str]) -> Iterator[Conversation]:
+def _list_with_kwargs(variables: Collection[str]) -> Iterator[Conversation]:
     """Yield requests that set template kwargs, those of thinking only where the template knows them."""
     yield Conversation(
         "no-generation-prompt",

@@ -44,7 +44,7 @@ from prompt_debugger.core.tools.check.recommend import (
 from prompt_debugger.core.tools.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
 from prompt_debugger.core.tools.check.served import ServerRenderer
 from prompt_debugger.core.tools.check.smaller import Smaller, smaller_answers
-from prompt_debugger.core.tools.check.taught import with_taught_calls
+from prompt_debugger.core.tools.check.taught import add_taught_calls
 from prompt_debugger.core.tools.check.template import TemplateCheck, check_template
 
 OnStep = Callable[[str], None]
@@ -200,7 +200,7 @@ class Checker:
         """
         kinds, absent = await self._present(wanted.release)
         tools, printed = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
-        ideals, notation = with_taught_calls(printed, model)
+        ideals, notation = add_taught_calls(printed, model)
         family = await asyncio.to_thread(family_of, ideals)
         markers = single_tokens(ideals, family)
         question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, markers)

@@ -68,7 +68,7 @@ def notation_of(prompt: str, model: CheckedModel) -> Notation | None:
     return Notation(*_PYTHON, "", _sentence(f"`{found}` in the {where} is a marker of LFM2, which writes Python calls"))
 
 
-def with_taught_calls(ideals: tuple[Ideal, ...], model: CheckedModel) -> tuple[tuple[Ideal, ...], Notation | None]:
+def add_taught_calls(ideals: tuple[Ideal, ...], model: CheckedModel) -> tuple[tuple[Ideal, ...], Notation | None]:
     """Return outputs with the calls that the template does not print, and how those are written.
 
     The outputs are returned as they are, with `None`, where the template prints the simplest call or nothing shows how
@@ -80,10 +80,10 @@ def with_taught_calls(ideals: tuple[Ideal, ...], model: CheckedModel) -> tuple[t
     notation = notation_of(simplest.prompt, model)
     if notation is None:
         return ideals, None
-    return tuple(_with_calls(ideal, notation) for ideal in ideals), notation
+    return tuple(_add_calls(ideal, notation) for ideal in ideals), notation
 
 
-def _with_calls(ideal: Ideal, notation: Notation) -> Ideal:
+def _add_calls(ideal: Ideal, notation: Notation) -> Ideal:
     if "calls" not in ideal.lost:
         return ideal
     text = ideal.raw.removesuffix(ideal.end)

@@ -104,7 +104,7 @@ def seam_between(last: Trace, now: Trace) -> Seam:
     seam = _compare_tokens(asked, written, later) if with_ids else _compare_texts(asked, written, later)
     if seam.before is None:
         return seam
-    return _with_cause(seam, last, now, written.text)
+    return _add_cause(seam, last, now, written.text)
 
 
 def _prompts(last: Trace, now: Trace) -> tuple[Prompt, Prompt] | None:
@@ -158,7 +158,7 @@ def _text_place(where: _Where, text: str, at: int) -> SeamPlace:
     return SeamPlace(where, text[at : at + 1], text[max(0, at - _NEXT_TO) : at], text[at + 1 : at + 1 + _NEXT_TO])
 
 
-def _with_cause(seam: Seam, last: Trace, now: Trace, output: str) -> Seam:
+def _add_cause(seam: Seam, last: Trace, now: Trace, output: str) -> Seam:
     """Say why, by rendering the conversation otherwise, where the template is at hand."""
     local = now.local_prompt
     messages = last.request.body.get("messages")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from prompt_debugger.core.base.text import without_whitespace
+from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import JSON
 
 _MAX_ITEMS = 2_000  # of lists that are aligned; alignment costs the square
@@ -34,9 +34,7 @@ class JsonChange:
     def is_soft(self) -> bool:
         """Whether two texts differ in white space alone."""
         left, right = self.left, self.right
-        return (
-            isinstance(left, str) and isinstance(right, str) and without_whitespace(left) == without_whitespace(right)
-        )
+        return isinstance(left, str) and isinstance(right, str) and remove_whitespace(left) == remove_whitespace(right)
 
 
 def json_changes(left: JSON, right: JSON, path: str = "") -> tuple[JsonChange, ...]:

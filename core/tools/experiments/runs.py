@@ -94,8 +94,8 @@ def compare_runs(left: Trace, right: Trace) -> RunComparison:
         prompt=_compare(_prompt(left), _prompt(right), has_one_vocabulary=has_one_vocabulary),
         raw=_compare(_output(left.raw), _output(right.raw), has_one_vocabulary=has_one_vocabulary),
         message=message,
-        only_left=_without(left.findings, right.findings),
-        only_right=_without(right.findings, left.findings),
+        only_left=_subtract(left.findings, right.findings),
+        only_right=_subtract(right.findings, left.findings),
         in_both=_shared(right.findings, left.findings),
     )
 
@@ -227,7 +227,7 @@ def _identity(finding: Finding) -> tuple[str, str | None]:
     return finding.code, next((item.field for item in finding.evidence if item.field), None)
 
 
-def _without(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _subtract(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
     left_over = Counter(map(_identity, others))
     kept = []
     for finding in findings:
@@ -239,7 +239,7 @@ def _without(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tupl
 
 
 def _shared(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    alone = [id(finding) for finding in _without(findings, others)]
+    alone = [id(finding) for finding in _subtract(findings, others)]
     return tuple(finding for finding in findings if id(finding) not in alone)
 
 

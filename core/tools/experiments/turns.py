@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.tools.experiments.difference import Place, common_length, place_at
 from prompt_debugger.core.tools.experiments.encoding import SharedEncoder
 from prompt_debugger.core.tools.experiments.switches import Switch, Topic, find_switches
-from prompt_debugger.core.tools.experiments.switches.switch import messages_of, without
+from prompt_debugger.core.tools.experiments.switches.switch import drop_keys, messages_of
 from prompt_debugger.core.tools.experiments.turn_causes import (
     SENTENCES,
     BreakCause,
@@ -356,7 +356,7 @@ class TurnStudy:
     def _moved(self) -> BreakCause | None:
         body = self.base.body
         kept = [one for one in messages_of(body) if not (isinstance(one, dict) and one.get("role") == "system")]
-        if body.get("tools") and self._holds_with(without(body, "tools"), 0):
+        if body.get("tools") and self._holds_with(drop_keys(body, "tools"), 0):
             return BreakCause.TOOLS_MOVED
         gone = len(messages_of(body)) - len(kept)
         if gone and self._holds_with({**body, "messages": kept}, gone):

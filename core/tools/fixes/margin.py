@@ -76,7 +76,7 @@ def trigger_margin(trace: Trace) -> TriggerMargin | None:
     return _margin(index, logprobs[index], markers)
 
 
-def with_logprobs(body: JSONObject) -> JSONObject:
+def ask_logprobs(body: JSONObject) -> JSONObject:
     """Return a request that asks for log probabilities with alternatives, as far as it does not already."""
     return {"top_logprobs": _ALTERNATIVES, **body, "logprobs": True}
 

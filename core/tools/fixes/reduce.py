@@ -49,10 +49,10 @@ async def _reduce_list(body: JSONObject, path: tuple[str | int, ...], holds: Que
         return body
 
     async def ask(kept: list[JSON]) -> bool:
-        return bool(kept or path != ("messages",)) and await holds(_with(body, path, list(kept)))
+        return bool(kept or path != ("messages",)) and await holds(_replace_at(body, path, list(kept)))
 
     kept = await least(items, ask)
-    return _with(body, path, list(kept)) if len(kept) < len(items) else body
+    return _replace_at(body, path, list(kept)) if len(kept) < len(items) else body
 
 
 async def _reduce_keys(body: JSONObject, path: tuple[str | int, ...], holds: Question) -> JSONObject:
@@ -63,7 +63,7 @@ async def _reduce_keys(body: JSONObject, path: tuple[str | int, ...], holds: Que
     free = [key for key in place if key not in fixed]
 
     def made(keys: list[str]) -> JSONObject:
-        return _with(body, path, {key: value for key, value in place.items() if key in fixed or key in keys})
+        return _replace_at(body, path, {key: value for key, value in place.items() if key in fixed or key in keys})
 
     async def ask(keys: list[str]) -> bool:
         return await holds(made(keys))
@@ -76,11 +76,11 @@ async def _reduce_text(body: JSONObject, path: tuple[str | int, ...], holds: Que
     text = _at(body, path)
     while isinstance(text, str) and len(text) > _MIN_TEXT:
         shorter = text[: len(text) // 4]
-        if not await holds(_with(body, path, shorter)):
+        if not await holds(_replace_at(body, path, shorter)):
             shorter = text[: len(text) // 2]
-            if not await holds(_with(body, path, shorter)):
+            if not await holds(_replace_at(body, path, shorter)):
                 break
-        body, text = _with(body, path, shorter), shorter
+        body, text = _replace_at(body, path, shorter), shorter
     return body
 
 
@@ -135,7 +135,7 @@ def _at(value: JSON, path: tuple[str | int, ...]) -> JSON:
     return value
 
 
-def _with(value: JSONObject, path: tuple[str | int, ...], new: JSON) -> JSONObject:
+def _replace_at(value: JSONObject, path: tuple[str | int, ...], new: JSON) -> JSONObject:
     """Return a request with another value at one place; nothing else is copied."""
     made = _replaced(value, path, new)
     assert isinstance(made, dict)

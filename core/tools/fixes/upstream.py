@@ -51,7 +51,7 @@ def case_of_trace(trace: Trace, parser: str | None = None, engine: str = "vllm")
     tools, prompt = trace.request.body.get("tools"), prompt_of(trace)
     return ParserCase(
         parser=name,
-        raw=_without_end(trace),
+        raw=_strip_end(trace),
         tools=tuple(tool for tool in tools if isinstance(tool, dict)) if isinstance(tools, list) else (),
         calls=tuple((call.name or "", _arguments(call)) for call in whole),
         name=_test_name(trace),
@@ -71,7 +71,7 @@ def write_upstream_test(case: ParserCase, engine: str) -> str:
     return test.not_run + test.write(case)
 
 
-def without_note(source: str, engine: str) -> str:
+def drop_note(source: str, engine: str) -> str:
     """Return a test that was run without the words that say it was not."""
     return source.removeprefix(PARSER_TESTS[engine].not_run)
 
@@ -85,7 +85,7 @@ def _parser_of(trace: Trace, engine: str) -> str | None:
     return None if server is None else server.tool_parser
 
 
-def _without_end(trace: Trace) -> str:
+def _strip_end(trace: Trace) -> str:
     assert trace.parse is not None
     ends = [s.char_span.start for s in trace.parse.parsed.segments if s.kind.value == "end"]
     return trace.parse.raw[: min(ends)] if ends else trace.parse.raw

@@ -25,7 +25,7 @@ from prompt_debugger.core.complete import ParserCase, title_of
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.parse.engines import CHECKED, RawOutput, VllmEngine, WheelEngine
 from prompt_debugger.core.parse.engines.wheels import bring_wheel, installed_folder
-from prompt_debugger.core.pipeline import with_accounts
+from prompt_debugger.core.pipeline import add_accounts
 from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.pipeline.target import Target
@@ -139,7 +139,7 @@ async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = No
             found = await _proved(replace(none, repair=repair.name, says=_says(repair)), case, before, folder, copy)
             if found is not None and own is not None and own_tests is not None:
                 after = await asyncio.to_thread(_run_own_tests, own_tests, engine, copy)
-                found = _with_own_tests(found, own, after)
+                found = _add_own_tests(found, own, after)
                 refused = refused or found
             if found is not None and found.diff:
                 return found
@@ -242,7 +242,7 @@ def _run_own_tests(tests: Path, engine: str, folder: Path) -> OwnTests:
     return OwnTests(told="they could not be run") if runner is None else try_own_tests(tests, runner)
 
 
-def _with_own_tests(found: UpstreamDiff, before: OwnTests, after: OwnTests) -> UpstreamDiff:
+def _add_own_tests(found: UpstreamDiff, before: OwnTests, after: OwnTests) -> UpstreamDiff:
     """Return a proved change with what the maintainers' tests say of it; without a diff if one fails only with it."""
     if before.told or not before.passed:
         told = before.told or f"of {len(before.failed)}, none passes without it either"
@@ -280,7 +280,7 @@ async def _read(
             parse = read_raw(raw, ReadContext(), message=None)
             output = RawOutput(raw, tools=case.tools or None, called=tuple(one for one, _ in case.calls))
             outcomes = await helper.parse_with([name], output)
-            outcome = with_accounts(parse, outcomes)[name]
+            outcome = add_accounts(parse, outcomes)[name]
             assert isinstance(outcome, VllmOutcome)
             found[raw] = outcome
             if not goes_on and not _is_right(outcome):

@@ -140,7 +140,7 @@ def _line_break_at_a_marker(source: str) -> Iterator[str]:
             yield source[:start] + text.replace(r"\n", "") + source[end:]
 
 
-def _with_index(raw: str) -> Iterator[str]:
+def _set_index(raw: str) -> Iterator[str]:
     yield re.sub(r"(<\|tool_call_begin\|>.*<\|tool_call_end\|>)", r"\1\1", raw, flags=re.DOTALL)
     headers = re.compile(r"(<\|tool_call_begin\|>\s*)([\w.-]+)(?=\s*<)")
     yield headers.sub(r"\1functions.\2:0", raw)
@@ -157,7 +157,7 @@ def _none(_: str) -> Iterator[str]:
 
 
 REPAIRS = (
-    Repair("header-without-index", "a call whose header has a name and no index is read", _index_left_out, _with_index),
+    Repair("header-without-index", "a call whose header has a name and no index is read", _index_left_out, _set_index),
     Repair(
         "marker-inside-a-string",
         "a closing marker inside a JSON string does not end the call",

@@ -78,7 +78,7 @@ def _search(root: JSON, node: JSON, steps: Steps, argument: str, passes: Test) -
     # `type` last: without it the other demands mean nothing, so that it would be blamed for them.
     for key in sorted(node, key=lambda key: key == "type"):
         if key not in _COMMENTS | _STRUCTURE:
-            kept = _without(node, key)
+            kept = _drop_demand(node, key)
             freed = replace_at(root, steps, kept)
             if passes(freed):
                 return SchemaEdit("value", (*steps, key), argument, node[key], freed)
@@ -116,7 +116,7 @@ def _search_inside(root: JSON, node: JSONObject, steps: Steps, argument: str, pa
     return None
 
 
-def _without(node: JSONObject, key: str) -> JSONObject:
+def _drop_demand(node: JSONObject, key: str) -> JSONObject:
     """Return a schema without one demand; those that only mean something for its type go with the type."""
     if key == "type":
         return {name: value for name, value in node.items() if name in _COMMENTS | _ANY_TYPE}
@@ -277,7 +277,7 @@ def _explain_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, 
         return Explanation(Cause.ARGUMENT_SCHEMA, free_arguments(plan), "arguments left free")
 
     def passes_with(schema: JSON) -> bool:
-        return passes(_with_schema(plan, tool, schema))
+        return passes(_replace_schema(plan, tool, schema))
 
     loose = replace(plan, any_order=True)
     if passes(loose):
@@ -289,9 +289,9 @@ def _explain_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, 
     edit = find_culprit(tool.parameters, passes_with, likely=key)
     if edit is None:
         return Explanation(
-            Cause.ARGUMENT_SCHEMA, _with_schema(plan, tool, None), f"arguments of `{tool.name}` left free"
+            Cause.ARGUMENT_SCHEMA, _replace_schema(plan, tool, None), f"arguments of `{tool.name}` left free"
         )
-    relaxed = _with_schema(plan, tool, edit.schema)
+    relaxed = _replace_schema(plan, tool, edit.schema)
     if edit.kind == "missing" and edit.missing is not None:
         return _explain_order(plan, tool, relaxed, edit, _tail_of(stop, call))
     if edit.kind == "unknown":
@@ -345,7 +345,7 @@ def _explain_order(
         missing = next((name for name in _required(tool.parameters) if not _is_written(name, tail)), None)
     absent = missing is not None and not _is_written(missing, tail)
     if edit is not None and absent:
-        rule, relaxed = _rule(tool, edit), _with_schema(plan, tool, edit.schema)
+        rule, relaxed = _rule(tool, edit), _replace_schema(plan, tool, edit.schema)
         return Explanation(Cause.MISSING_PROPERTY, relaxed, f"`{missing}` no longer required", rule, missing)
     part = "required" if absent else "properties"
     declared = tool.parameters.get(part) if isinstance(tool.parameters, dict) else None
@@ -372,7 +372,7 @@ def _tail_of(stop: Stop, call: WrittenCall) -> str:
     return text[call.name_stop :].split("<tool_call>")[0]
 
 
-def _with_schema(plan: GrammarPlan, tool: ToolGrammar, schema: JSON) -> GrammarPlan:
+def _replace_schema(plan: GrammarPlan, tool: ToolGrammar, schema: JSON) -> GrammarPlan:
     changed = replace(tool, parameters=schema)
     return replace(plan, tools=tuple(changed if other is tool else other for other in plan.tools))
 

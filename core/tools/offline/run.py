@@ -82,7 +82,7 @@ async def run_offline(request: Request, spec: LabSpec, method: OfflineMethod = "
         generation_prompt=await in_thread(renderer.generation_prompt, request.body),
         vocabulary=renderer.vocabulary,
         notes=tuple(_notes(request.body, method)),
-        raw=renderer.with_tokens(gathered),
+        raw=renderer.add_tokens(gathered),
         chat=gathered.chat,
     )
     return await read_trace(trace, renderer.special_texts)

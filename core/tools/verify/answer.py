@@ -117,7 +117,7 @@ def _response(answer: Answer) -> JSON:
             whole: JSON = json.loads(chat.body)
         except (ValueError, RecursionError):
             return None
-        return _without_ours(whole)
+        return _drop_ours(whole)
     usage = chat.usage
     reported: JSON = None
     if usage is not None:
@@ -130,7 +130,7 @@ def _response(answer: Answer) -> JSON:
     return {"object": "chat.completion", "choices": [choice], "usage": reported}
 
 
-def _without_ours(whole: JSON) -> JSON:
+def _drop_ours(whole: JSON) -> JSON:
     if not isinstance(whole, dict):
         return whole
     choices = whole.get("choices")

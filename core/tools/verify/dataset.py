@@ -89,7 +89,7 @@ class Preparation:
         prepared = {**body, **changes}
         messages = prepared.get("messages")
         if isinstance(messages, list):
-            prepared["messages"] = [_with_known_role(message) for message in messages]
+            prepared["messages"] = [_map_role(message) for message in messages]
         if prepared.get("stream"):
             prepared["stream_options"] = {"include_usage": True}
         return prepared
@@ -235,7 +235,7 @@ def _is_body(value: JSONObject) -> bool:
     return "messages" in value or convert_body(value) is not None
 
 
-def _with_known_role(message: JSON) -> JSON:
+def _map_role(message: JSON) -> JSON:
     if isinstance(message, dict) and message.get("role") == "_input":
         return {**message, "role": "system"}
     return message

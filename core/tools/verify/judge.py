@@ -30,7 +30,7 @@ from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gat
 from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.pipeline.native import Asked, asked_by, seen_by
-from prompt_debugger.core.pipeline.native_fields import notes_on_native, with_native_fields
+from prompt_debugger.core.pipeline.native_fields import add_native_fields, notes_on_native
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.report.wire.verification import PromptTokens, RowAccount
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
@@ -133,7 +133,7 @@ class Judge:
             local_prompt=local,
             generation_prompt=generation_prompt,
             evidence=gathered.evidence,
-            raw=renderer.with_tokens(gathered),
+            raw=renderer.add_tokens(gathered),
             raw_again=gathered.raw_again,
             chat=gathered.chat,
             chat_stream=gathered.chat_stream,
@@ -163,7 +163,7 @@ async def judge_answer(
     """
     error: str | None = None
     try:
-        trace = with_native_fields(await read_trace(await explain(trace, answer), special_texts))
+        trace = add_native_fields(await read_trace(await explain(trace, answer), special_texts))
     except DebuggerError as problem:
         error = str(problem)
     return Judged(await row_of_run(answer, trace, attempts, error), trace)

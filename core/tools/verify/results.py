@@ -66,11 +66,11 @@ def write_rows(path: Path, rows: Iterable[JSONObject]) -> None:
     Raises:
         RequestError: The file cannot be written.
     """
-    lines = (write_json(_without_secrets(row)) + "\n" for row in rows)
+    lines = (write_json(_mask_secrets(row)) + "\n" for row in rows)
     write_named(path, lines, encoding="ascii", field="--output")
 
 
-def _without_secrets(row: JSONObject) -> JSONObject:
+def _mask_secrets(row: JSONObject) -> JSONObject:
     request = row.get("request")
     redacted = {name: redact_json(value) for name, value in row.items() if name in ("request", "response")}
     if isinstance(request, dict):

@@ -128,7 +128,7 @@ def _schema_cases(schema: JSONObject, name: str) -> Iterator[Case]:
     """Yield a forced call of one tool whose only argument has the schema, whole and streamed."""
     parameters: JSONObject = {
         "type": "object",
-        "properties": {"value": _without_defaults(schema)},
+        "properties": {"value": _drop_defaults(schema)},
         "required": ["value"],
         "additionalProperties": False,
     }
@@ -145,11 +145,11 @@ def _schema_cases(schema: JSONObject, name: str) -> Iterator[Case]:
         yield Case("schema", name, mode, {**request, "stream": mode == "streamed"}, schema=parameters)
 
 
-def _without_defaults(value: JSON) -> JSON:
+def _drop_defaults(value: JSON) -> JSON:
     if isinstance(value, list):
-        return [_without_defaults(one) for one in value]
+        return [_drop_defaults(one) for one in value]
     if isinstance(value, dict):
-        return {key: _without_defaults(one) for key, one in value.items() if key != "default"}
+        return {key: _drop_defaults(one) for key, one in value.items() if key != "default"}
     return value
 
 

@@ -114,7 +114,7 @@ class Reader:
         trace = passed.trace
         if trace is None:
             return passed.problem
-        chat = _with_ids(trace)
+        chat = _add_ids(trace)
         row = Row(number, trace.request.body, hash_of(trace.request.body), {})
         answer = Answer(row, {}, chat, passed.at, passed.duration_ms, trace.api)
         judge: Judge | None = None
@@ -178,7 +178,7 @@ def _model_in(trace: Trace) -> str:
     return str(trace.request.body.get("model") or "")
 
 
-def _with_ids(trace: Trace) -> ChatResult:
+def _add_ids(trace: Trace) -> ChatResult:
     """Return the answer with the ids that it shows alongside its message, as vLLM's Responses does."""
     chat, raw = trace.chat or ChatResult({}, None), trace.raw
     if chat.token_ids is not None or raw is None or raw.token_ids is None:

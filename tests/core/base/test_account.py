@@ -27,7 +27,7 @@ from prompt_debugger.core.base.types import (
     ParserOutcome,
     Span,
 )
-from prompt_debugger.core.pipeline import with_accounts
+from prompt_debugger.core.pipeline import add_accounts
 from prompt_debugger.core.report import parsers_sentence
 from tests.core.diagnose.cases import build_trace
 
@@ -94,7 +94,7 @@ def test_parsers_are_those_asked_those_that_ran_and_those_that_read_it() -> None
         "vllm:broken": ParserOutcome(None, None, (), error="it needs another tokenizer"),
     }
     parse = parse_of(RAW)
-    accounted = with_accounts(parse, outcomes)
+    accounted = add_accounts(parse, outcomes)
 
     assert tally_parsers(accounted) == ParserTally(asked=3, ran=2, reading=("vllm:kimi_k2",))
     assert parsers_sentence(parse, accounted) == "1 of 2 parsers reads the call: `kimi_k2`. 1 more could not be run."
@@ -107,4 +107,4 @@ def test_a_cut_call_and_a_draft_are_none_that_a_parser_has_to_give() -> None:
 
     assert (readable_calls(cut), readable_calls(draft), readable_calls(parse_of(RAW))) == (0, 0, 1)
     for parse in (cut, draft):
-        assert "finds no complete call, as none was written" in parsers_sentence(parse, with_accounts(parse, silent))
+        assert "finds no complete call, as none was written" in parsers_sentence(parse, add_accounts(parse, silent))

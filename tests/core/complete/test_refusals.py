@@ -7,13 +7,13 @@ import pytest
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Basis, Completeness, Completion, Refusal
 from prompt_debugger.core.complete.afterwards import is_passing
-from prompt_debugger.core.complete.ladder import Gathered, refusal_of, with_quoted_output
+from prompt_debugger.core.complete.ladder import Gathered, refusal_of, take_quoted_output
 
 OLLAMA = Refusal(500, "error parsing tool call: raw='{\"a\": 1}]', err=invalid character ']'")
 
 
 def test_the_quoted_output_of_a_refusal_is_the_raw_output() -> None:
-    found = with_quoted_output(Gathered(sent={}, refusal=OLLAMA))
+    found = take_quoted_output(Gathered(sent={}, refusal=OLLAMA))
 
     assert found.raw is not None
     assert (found.raw.text, found.raw.completeness, found.evidence) == (
@@ -34,7 +34,7 @@ def test_the_quoted_output_of_a_refusal_is_the_raw_output() -> None:
     ],
 )
 def test_what_is_better_or_not_quoted_stays(gathered: Gathered) -> None:
-    assert with_quoted_output(gathered) == gathered
+    assert take_quoted_output(gathered) == gathered
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.formats import pick_format, score_formats
 from prompt_debugger.core.parse import TOGETHER, build_ledger
-from prompt_debugger.core.pipeline import with_accounts
+from prompt_debugger.core.pipeline import add_accounts
 from tests.yaml_files import read_yaml
 
 FIRST_SPECIAL_ID = 500
@@ -384,7 +384,7 @@ def _parse(
     outcomes: Mapping[str, dict[str, Any]] = case.get("parsers", {})
     parsers = {name: _outcome(outcome) for name, outcome in outcomes.items()}
     parse = Parse(raw.text, score_formats(raw.text, context), parsed, ledger)
-    return replace(parse, parsers=with_accounts(parse, parsers))
+    return replace(parse, parsers=add_accounts(parse, parsers))
 
 
 def _outcome(outcome: dict[str, Any]) -> ParserOutcome:

@@ -19,7 +19,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.trace_queries import open_think_tail, token_span
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.pipeline.census import with_token_spans
+from prompt_debugger.core.pipeline.census import add_token_spans
 
 ENDS = ((0, 2), (2, 2), (2, 5), (5, 5), (5, 7))  # a token without width shows nothing by itself
 TOKENS = tuple(Token(i, "", Span(*ends), TokenKind.TEXT, b"") for i, ends in enumerate(ENDS))
@@ -34,7 +34,7 @@ def test_a_token_that_only_meets_a_stretch_does_not_touch_it(span: tuple[int, in
     parsed = ParsedMessage("kimi_k2", None, None, (call,), ())
 
     assert token_span(TOKENS, Span(*span)) == expected
-    assert with_token_spans(parsed, TOKENS).calls[0].token_span == expected
+    assert add_token_spans(parsed, TOKENS).calls[0].token_span == expected
 
 
 def test_a_stretch_without_width_between_tokens_touches_none() -> None:

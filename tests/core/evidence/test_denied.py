@@ -8,7 +8,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.denied import without_denied
+from prompt_debugger.core.evidence.denied import drop_denied
 from prompt_debugger.core.evidence.mentions import mentioned_server
 from tests.attacks.growth import grows_linearly
 
@@ -55,7 +55,7 @@ def test_an_error_beside_a_denial_counts(text):
     "piece", ["not get ", 'no "', "never see the ", '"x" not log `', "n't raise a.b.", "no an any "]
 )
 def test_a_denial_is_looked_for_once(piece):
-    assert grows_linearly(lambda size: without_denied((piece * size)[:60_000]), first=100)
+    assert grows_linearly(lambda size: drop_denied((piece * size)[:60_000]), first=100)
 
 
 BOTH = (

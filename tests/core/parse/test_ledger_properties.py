@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prompt_debugger.core.base.account import count_calls, count_characters
 from prompt_debugger.core.base.json_values import same_json_text
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.base.text import without_whitespace
+from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import (
     JSON,
     CallOutcome,
@@ -77,7 +77,7 @@ def answers(draw: st.DrawFn, raw: str, parsed: ParsedMessage) -> JSONObject:
         if changed == "gone":
             continue
         written = call.arguments if call.arguments_json is None else json.dumps(call.arguments_json)
-        spelled = without_whitespace(written) if changed == "spelling" else written
+        spelled = remove_whitespace(written) if changed == "spelling" else written
         shown = json.dumps(draw(arguments)) if changed == "arguments" else spelled
         name = draw(names) if changed == "name" else call.name
         entries.append({"id": "own" if changed == "id" else call.id, "function": {"name": name, "arguments": shown}})

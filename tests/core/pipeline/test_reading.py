@@ -12,7 +12,7 @@ import pytest
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.base.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
-from prompt_debugger.core.pipeline.parsers import with_outcomes
+from prompt_debugger.core.pipeline.parsers import add_outcomes
 from prompt_debugger.core.pipeline.reading import MAX_LEFT_OUT, Checking, Diagnosis, read_run
 from prompt_debugger.core.sandbox import sandbox_of
 from tests.threads import handling
@@ -141,7 +141,7 @@ async def test_parsers_are_judged_although_a_schema_never_ends():
     parse, diagnosis = await diagnose(trace)
     trace = replace(trace, parse=parse, notes=diagnosis.notes)
 
-    judged = await with_outcomes(trace, {"vllm:x": ParserOutcome(None, "", ())})
+    judged = await add_outcomes(trace, {"vllm:x": ParserOutcome(None, "", ())})
 
     assert judged.verdict is not None
     assert list(judged.parse.parsers) == ["vllm:x"]

@@ -7,7 +7,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Request, Trace
-from prompt_debugger.core.report import file_stem, with_error, with_stop
+from prompt_debugger.core.report import add_error, add_stop_note, file_stem
 from tests.ui.present.traces import dropped_call_trace
 
 
@@ -27,18 +27,18 @@ def test_what_is_not_known_is_left_out():
 @pytest.mark.parametrize(
     ("ended", "name"),
     [
-        (with_stop, "stopped"),
+        (add_stop_note, "stopped"),
         (
-            partial(with_error, error=BackendError("GET http://127.0.0.1:9/v1: no connection (refused).")),
+            partial(add_error, error=BackendError("GET http://127.0.0.1:9/v1: no connection (refused).")),
             "no-connection",
         ),
-        (partial(with_error, error=BackendError("POST http://x/v1: no complete answer within 60 s.")), "no-answer"),
+        (partial(add_error, error=BackendError("POST http://x/v1: no complete answer within 60 s.")), "no-answer"),
         (
-            partial(with_error, error=BackendError("POST http://x/v1: the answer broke off (reset).")),
+            partial(add_error, error=BackendError("POST http://x/v1: the answer broke off (reset).")),
             "answer-broke-off",
         ),
-        (partial(with_error, error=BackendError("the server does not speak https (wrong version).")), "no-connection"),
-        (partial(with_error, error=BackendError("More than 40 items.")), "ended-with-an-error"),
+        (partial(add_error, error=BackendError("the server does not speak https (wrong version).")), "no-connection"),
+        (partial(add_error, error=BackendError("More than 40 items.")), "ended-with-an-error"),
     ],
 )
 def test_a_run_without_a_verdict_is_called_by_how_it_ended(ended, name):

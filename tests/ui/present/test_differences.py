@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.base.text import without_whitespace
+from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import CallMatch, JSONObject
 from prompt_debugger.core.parse.ledger import build_ledger
 from prompt_debugger.ui.present.differences import align_texts, field_differences
@@ -109,7 +109,7 @@ def test_both_sides_are_whole_and_marks_are_true(written, returned):
     is_equal = all(not mark for _, mark in (*left, *right))
     assert is_equal == (written == returned)
     if all(mark != "hard" for _, mark in (*left, *right)):
-        assert without_whitespace(written) == without_whitespace(returned)
+        assert remove_whitespace(written) == remove_whitespace(returned)
 
 
 def test_long_texts_are_aligned_at_their_ends():

@@ -26,7 +26,7 @@ from prompt_debugger.core.base.types import (
     Verdict,
 )
 from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.report import with_error
+from prompt_debugger.core.report import add_error
 from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.present import (
     VIEWS,
@@ -437,7 +437,7 @@ def test_a_run_that_an_error_ended_has_the_badge_of_that_error_wherever_it_is_op
     begun = replace(dropped_call_trace(), verdict=None, server=None)
 
     at_once = unpack_payload(error_payload(dead))[0]
-    opened = unpack_payload(verdict_payload(with_error(begun, dead)))[0]
+    opened = unpack_payload(verdict_payload(add_error(begun, dead)))[0]
 
     assert (at_once["badge"], at_once["tone"]) == (opened["badge"], opened["tone"]) == ("SERVER", "error")
     assert opened["sentence"] == f"{at_once['sentence']} {at_once['detail']}"

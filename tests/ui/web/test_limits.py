@@ -14,7 +14,7 @@ from prompt_debugger.ui.web.limits import (
     bounded_request,
     check_length,
     check_request_limits,
-    without_keys,
+    mask_keys,
 )
 
 
@@ -114,9 +114,7 @@ def test_on_ones_own_machine_nothing_is_refused():
 
 
 def test_what_looks_like_a_key_is_masked_and_said():
-    masked = without_keys(
-        request_of("x", extra_headers={"Authorization": "Bearer sk-0123456789abcdef0123"}, max_tokens=7)
-    )
+    masked = mask_keys(request_of("x", extra_headers={"Authorization": "Bearer sk-0123456789abcdef0123"}, max_tokens=7))
 
     assert "sk-0123456789" not in masked.text + json.dumps(masked.body)
     assert masked.body["max_tokens"] == 7
@@ -127,7 +125,7 @@ def test_what_looks_like_a_key_is_masked_and_said():
 def test_a_request_without_a_key_stays_as_it_is(example):
     request = read_request(example.request_text)
 
-    assert without_keys(request) == request
+    assert mask_keys(request) == request
 
 
 def test_a_request_without_a_limit_of_its_own_gets_one_and_says_so():

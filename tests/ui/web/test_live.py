@@ -11,7 +11,7 @@ from prompt_debugger.ui.web import live as live_module
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
-from prompt_debugger.ui.web.render_setups import find_setup, with_own_template
+from prompt_debugger.ui.web.render_setups import find_setup, use_own_template
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 
@@ -153,7 +153,7 @@ async def test_of_several_templates_the_chosen_one_renders_or_the_one_for_the_re
     assert drawn.tokens is not None
     assert drawn.template_names == ("default", "tool_use", "rag")
     found = find_setup(PageSettings(lab=False), PageLabs(LabPool(), enabled=False), fields, None)
-    assert begin in with_own_template(found, body).setup.template
+    assert begin in use_own_template(found, body).setup.template
 
 
 async def test_a_template_that_refuses_leaves_the_choice_of_another(live, two_templates):

@@ -13,7 +13,7 @@ from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import with_server
+from prompt_debugger.ui.web.targets import add_server
 from tests.core.complete.faulty_server import answer, faulty_server
 from tests.ui.present.traces import dropped_call_trace
 
@@ -57,7 +57,7 @@ async def test_only_servers_that_the_page_ran_against_are_asked(tools, trace):
     """A bundle names the server that its author likes."""
     async with faulty_server(answer(500)) as server:
         shared = replace(trace, server=replace(trace.server, base_url=server.base_url, features=("derender",)))
-        own = with_server((), shared)
+        own = add_server((), shared)
 
         assert await tools._ask_server(shared, ("http://127.0.0.1:9/v1",)) == {}
         assert server.received == []
@@ -68,11 +68,11 @@ async def test_only_servers_that_the_page_ran_against_are_asked(tools, trace):
 def test_a_page_remembers_the_last_servers_that_it_ran_against(trace):
     servers = ()
     for number in [*range(20), 15]:
-        servers = with_server(servers, replace(trace, server=Server(f"http://127.0.0.1:{number}/v1")))
+        servers = add_server(servers, replace(trace, server=Server(f"http://127.0.0.1:{number}/v1")))
 
     assert len(servers) == 8
     assert servers[-1] == "http://127.0.0.1:15/v1"
-    assert with_server(servers, replace(trace, server=None)) == servers
+    assert add_server(servers, replace(trace, server=None)) == servers
 
 
 @pytest.mark.vllm

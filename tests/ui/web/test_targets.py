@@ -10,6 +10,7 @@ from prompt_debugger.ui.web.targets import (
     NoServerError,
     RunOn,
     TargetFields,
+    add_key_field,
     choose_target,
     fields_for_run,
     pasted_key,
@@ -17,7 +18,6 @@ from prompt_debugger.ui.web.targets import (
     run_label,
     target_label,
     target_of_server,
-    with_key_field,
 )
 
 OWN = "http://own.example/v1"
@@ -290,7 +290,7 @@ def test_without_lab_and_endpoint_there_is_nothing_to_run_against():
 def test_a_server_that_wants_a_key_is_reported_with_the_field_for_it(status, is_public, said):
     error = BackendError("the server answered", "Set the variable.", status=status)
 
-    shown = with_key_field(error, is_public=is_public)
+    shown = add_key_field(error, is_public=is_public)
 
     assert ("in the field Key" in shown.hint) is said
     assert (error.hint, shown.message) == ("Set the variable.", error.message)

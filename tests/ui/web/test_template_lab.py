@@ -10,7 +10,7 @@ from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.render_setups import with_edges
+from prompt_debugger.ui.web.render_setups import keep_edges
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.template_lab import AS_ASKED, CLOSED, OPENED, TemplateLab
@@ -149,9 +149,9 @@ def test_what_the_editor_strips_is_put_back(lab, own):
 
 
 def test_edges_of_a_template():
-    assert with_edges("a", "  b\n\n") == "  a\n\n"
-    assert with_edges("a\n", "b\n\n") == "a\n", "typed line breaks count as typed"
-    assert with_edges("a", "\nb") == "a", "a line break in front would move every line"
+    assert keep_edges("a", "  b\n\n") == "  a\n\n"
+    assert keep_edges("a\n", "b\n\n") == "a\n", "typed line breaks count as typed"
+    assert keep_edges("a", "\nb") == "a", "a line break in front would move every line"
 
 
 async def test_probes_of_the_edited_template(lab, own):

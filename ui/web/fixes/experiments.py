@@ -22,7 +22,7 @@ from prompt_debugger.core.tools.fixes.experiments import (
     plan_experiments,
     step_experiments,
 )
-from prompt_debugger.core.tools.fixes.margin import with_logprobs
+from prompt_debugger.core.tools.fixes.margin import ask_logprobs
 from prompt_debugger.core.tools.fixes.patch import patch_between
 from prompt_debugger.core.tools.fixes.plans import pick_plans
 from prompt_debugger.ui.present.experiments import bench_error_payload
@@ -31,7 +31,7 @@ from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.fixes.runs import PUBLIC_RUNS, PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.redraw_rate import ticking
-from prompt_debugger.ui.web.render_setups import with_edges, with_own_template
+from prompt_debugger.ui.web.render_setups import keep_edges, use_own_template
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 
 MAX_SAMPLES = 20
@@ -85,7 +85,7 @@ class Experiments:
         progress = RunProgress()
 
         async def run(body: JSONObject, plan: Plan) -> Trace:
-            body = with_logprobs(body) if has_margin else body
+            body = ask_logprobs(body) if has_margin else body
             return await self._runs.run(ran, target, body, plan, progress)
 
         samples = _number(asked.get("samples"), MAX_SAMPLES, "samples")
@@ -131,14 +131,14 @@ class Experiments:
     def _template(self, edited: Edited) -> str:
         """Return the template under edit; "" if it is the model's own, or not to be run: a public page runs none."""
         self._bench.check_text(edited.template)
-        whole = with_edges(edited.template, edited.own)
+        whole = keep_edges(edited.template, edited.own)
         return "" if self._runs.is_public or not whole.strip() or whole == edited.own else whole
 
     def _switch_plans(self, ran: Ran, trace: Trace) -> dict[str, Plan]:
         """Return what a request can say of the switches of What-if."""
         body = trace.request.body
         try:
-            found = with_own_template(self._bench.find_setup(ran.fields, trace), body)
+            found = use_own_template(self._bench.find_setup(ran.fields, trace), body)
             base = Variant(body, found.setup)
             switches = find_switches(base)
         except DebuggerError:  # without a template there are none

@@ -16,7 +16,7 @@ from prompt_debugger.core.tools.experiments import Switch, Variant
 from prompt_debugger.core.tools.experiments.switches import find_switches
 from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan, step_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.forms import FORMS, NAMES, Form, request_as
-from prompt_debugger.core.tools.fixes.margin import with_logprobs
+from prompt_debugger.core.tools.fixes.margin import ask_logprobs
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.ui.present import findings_payload
@@ -34,7 +34,7 @@ from prompt_debugger.ui.web.failures import as_debugger_error, shown_as
 from prompt_debugger.ui.web.fixes.runs import NOTHING, PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.numbered_answers import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticking
-from prompt_debugger.ui.web.render_setups import with_edges
+from prompt_debugger.ui.web.render_setups import keep_edges
 
 _MAX_PROOF = 600  # characters
 _MAX_CHANGES = 6
@@ -85,7 +85,7 @@ class OfferedFixes:
         def made() -> str:
             if trace is None:
                 raise NOTHING
-            return self._apply(with_logprobs(trace.request.body), compares=False)
+            return self._apply(ask_logprobs(trace.request.body), compares=False)
 
         return self._guarded(made)
 
@@ -108,7 +108,7 @@ class OfferedFixes:
         asked = order_of(order)
         code = str(asked.get("code"))
         try:
-            proved = with_proof(trace, code, asked)
+            proved = attach_proof(trace, code, asked)
         except Exception as error:  # noqa: BLE001  # as above
             return None, None, self._answers.failure(as_debugger_error(error))
         reported: JSONObject = {"kind": "proved", "sentence": "Share has it."}
@@ -139,7 +139,7 @@ class OfferedFixes:
                     "A public page does not run visitors' templates.", "Run the program on your own machine."
                 )
             body = {name: value for name, value in self._bench.read_body(asked).items() if name != "chat_template"}
-            whole = with_edges(template, own)
+            whole = keep_edges(template, own)
             return self._apply(body if whole == own or not template.strip() else {**body, "chat_template": whole})
 
         return await in_thread(self._guarded, made)
@@ -177,7 +177,7 @@ def plan_to_try(trace: Trace, code: str, target: Target) -> Plan:
     return Plan(fix.name, code, replace(fix, alternatives=()), fix.patch, parser)
 
 
-def with_proof(trace: Trace | None, code: str, ended: JSONObject) -> Trace:
+def attach_proof(trace: Trace | None, code: str, ended: JSONObject) -> Trace:
     """Return a run of which the root of a finding's chain has what was changed and how it ended."""
     fix = _fix(trace, code)
     assert trace is not None

@@ -131,7 +131,7 @@ def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
     if folder:
         reason = _refusal(setting)
     if reason is not None and not PARSERS.isdisjoint((tool, reasoning)):
-        setting, reason = _with_harmony(setting, reason)
+        setting, reason = _use_harmony(setting, reason)
     if reason is not None:
         markers = [*order.get("markers", ()), *suffixed_tags(order["raw"])]
         setting = replace(setting, tokenizer=StandIn(tokenizer, absent_tokens(order["raw"]), markers))
@@ -142,7 +142,7 @@ def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
     return setting, reason
 
 
-def _with_harmony(setting: Setting, reason: str) -> tuple[Setting, str | None]:
+def _use_harmony(setting: Setting, reason: str) -> tuple[Setting, str | None]:
     """Return a parser of harmony with harmony's own vocabulary, else why that is not to be had."""
     try:
         return replace(setting, tokenizer=HarmonyVocabulary()), None

@@ -59,7 +59,7 @@ def line_in_render(
     return line_of_character(prompt, at)
 
 
-def with_line(finding: Finding, prompt: Prompt) -> Finding:
+def add_line(finding: Finding, prompt: Prompt) -> Finding:
     """Return a finding that says which line of the template wrote the first place of the prompt that it points at."""
     for one in finding.evidence:
         if one.where == "prompt" and one.char_span is not None:

@@ -17,7 +17,7 @@ from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL, TOOLS, USER_
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.template.finding import found, shown
-from prompt_debugger.core.tools.check.template.places import line_in_render, line_mark, with_line
+from prompt_debugger.core.tools.check.template.places import add_line, line_in_render, line_mark
 
 _ASKED_RULES = frozenset(
     {
@@ -79,7 +79,7 @@ def _find_by_rules(model: CheckedModel, ideals: Sequence[Ideal], renderer: Rende
             generation_prompt=opened,
         )
         asked = {code: rule for code, rule in RULES.items() if rule.name in _ASKED_RULES}
-        yield from (with_line(one, prompt) for one in diagnose_trace(trace, asked))
+        yield from (add_line(one, prompt) for one in diagnose_trace(trace, asked))
         return
 
 

@@ -53,7 +53,7 @@ def _continuing(variant: Variant) -> str:
     return f"the last message has the role `{role}`, not `assistant`" if role else "there is no last message"
 
 
-def _with_system(variant: Variant) -> str:
+def _explain_system(variant: Variant) -> str:
     roles = [one.get("role") for one in messages_of(variant.body) if isinstance(one, dict)]
     return "the request has a system message" if any(role in _ROLES for role in roles) else "it has no system message"
 
@@ -97,7 +97,7 @@ _REASONS: Mapping[Topic, Mapping[str, Callable[[Variant], str]]] = MappingProxyT
             "generation-prompt": _always("an assistant turn is opened already"),
             "continue-final-message": _continuing,
         },
-        Topic.SYSTEM: {"without-system": _with_system, "empty-system": _with_system},
+        Topic.SYSTEM: {"without-system": _explain_system, "empty-system": _explain_system},
         Topic.TOOLS: {
             "without-tools": _tools("there is nothing to leave out"),
             "tools-as-vllm": _tools("vLLM would write them in the same way"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.tools.experiments.switches.switch import Switch, Topic, messages_of, on_body, without
+from prompt_debugger.core.tools.experiments.switches.switch import Switch, Topic, drop_keys, messages_of, on_body
 from prompt_debugger.core.tools.experiments.variant import Variant
 
 _TARGET = "ending"
@@ -34,11 +34,11 @@ def _ends_with_assistant(body: JSONObject) -> bool:
 
 
 def _closed(body: JSONObject) -> JSONObject:
-    return {**without(body, "continue_final_message"), "add_generation_prompt": False}
+    return {**drop_keys(body, "continue_final_message"), "add_generation_prompt": False}
 
 
 def _opened(body: JSONObject) -> JSONObject:
-    return {**without(body, "continue_final_message"), "add_generation_prompt": True}
+    return {**drop_keys(body, "continue_final_message"), "add_generation_prompt": True}
 
 
 def _continued(body: JSONObject) -> JSONObject:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.tools.experiments.switches.switch import Edit, Switch, Topic, on_body, without
+from prompt_debugger.core.tools.experiments.switches.switch import Edit, Switch, Topic, drop_keys, on_body
 from prompt_debugger.core.tools.experiments.variant import Variant
 
 _KWARGS = "chat_template_kwargs"
@@ -51,8 +51,8 @@ def _put(body: JSONObject, name: str, value: JSON) -> JSONObject:  # any JSON
 
 
 def _drop(body: JSONObject, name: str) -> JSONObject:
-    made = without(body, name) if name == _TOP_LEVEL else dict(body)
+    made = drop_keys(body, name) if name == _TOP_LEVEL else dict(body)
     kwargs = made.get(_KWARGS)
     if isinstance(kwargs, dict) and name in kwargs:
-        made[_KWARGS] = without(kwargs, name)
+        made[_KWARGS] = drop_keys(kwargs, name)
     return made

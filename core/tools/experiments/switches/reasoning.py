@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.tools.experiments.switches.switch import Edit, Switch, Topic, on_messages, without
+from prompt_debugger.core.tools.experiments.switches.switch import Edit, Switch, Topic, drop_keys, on_messages
 from prompt_debugger.core.tools.experiments.variant import Variant
 
 _NAMES = ("reasoning_content", "reasoning")
@@ -26,7 +26,7 @@ def _switch(name: str, change: str, edit: Edit) -> Switch:
 
 def drop_reasoning(message: JSONObject) -> JSONObject:
     """Return a message without the fields that carry reasoning."""
-    return without(message, *_NAMES)
+    return drop_keys(message, *_NAMES)
 
 
 def _only(name: str) -> Edit:

@@ -72,7 +72,7 @@ def edit_messages(body: JSONObject, edit: Edit) -> JSONObject:
     return {**body, "messages": [edit(message) if isinstance(message, dict) else message for message in messages]}
 
 
-def without(values: JSONObject, *keys: str) -> JSONObject:
+def drop_keys(values: JSONObject, *keys: str) -> JSONObject:
     """Return an object without some keys."""
     return {key: value for key, value in values.items() if key not in keys}
 

@@ -18,12 +18,10 @@ _MARK = "\u2766 some words of ours \u2766"  # is where a template puts a system 
 def system_switches(variant: Variant) -> Iterator[Switch]:
     """Yield what can be set otherwise about the system message."""
     if _has_system(variant.body):
-        yield Switch(
-            "without-system", Topic.SYSTEM, _TARGET, "leaves out the system messages", on_body(_without_system)
-        )
+        yield Switch("without-system", Topic.SYSTEM, _TARGET, "leaves out the system messages", on_body(_drop_system))
     else:
         change = "puts an empty system message in front"
-        yield Switch("empty-system", Topic.SYSTEM, _TARGET, change, on_body(lambda body: _with_system(body, "")))
+        yield Switch("empty-system", Topic.SYSTEM, _TARGET, change, on_body(lambda body: _add_system(body, "")))
 
 
 def default_system_switches(variant: Variant) -> Iterator[Switch]:
@@ -31,7 +29,7 @@ def default_system_switches(variant: Variant) -> Iterator[Switch]:
     if _has_system(variant.body):
         return
     bare = replace(variant, body={key: value for key, value in variant.body.items() if key != "tools"})
-    plain, marked = _text(bare), _text(replace(bare, body=_with_system(bare.body, _MARK)))
+    plain, marked = _text(bare), _text(replace(bare, body=_add_system(bare.body, _MARK)))
     if plain is None or marked is None or _MARK not in marked:
         return
     front = marked.index(_MARK)
@@ -81,12 +79,12 @@ def _has_system(body: JSONObject) -> bool:
     return any(isinstance(message, dict) and message.get("role") in _ROLES for message in messages_of(body))
 
 
-def _without_system(body: JSONObject) -> JSONObject:
+def _drop_system(body: JSONObject) -> JSONObject:
     kept = [one for one in messages_of(body) if not (isinstance(one, dict) and one.get("role") in _ROLES)]
     return {**body, "messages": kept}
 
 
-def _with_system(body: JSONObject, text: str) -> JSONObject:
+def _add_system(body: JSONObject, text: str) -> JSONObject:
     return {**body, "messages": [{"role": "system", "content": text}, *messages_of(body)]}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.tools.experiments.switches.switch import Apply, Edit, Switch, Topic, on_body, without
+from prompt_debugger.core.tools.experiments.switches.switch import Apply, Edit, Switch, Topic, drop_keys, on_body
 from prompt_debugger.core.tools.experiments.variant import Variant
 
 _TARGET = "tools"
@@ -15,7 +15,7 @@ _TARGET = "tools"
 def tool_switches(variant: Variant) -> Iterator[Switch]:
     """Yield what can be set otherwise about the tools."""
     if isinstance(variant.body.get("tools"), list) and variant.body["tools"]:
-        yield _switch("without-tools", "leaves out the tools", on_body(lambda body: without(body, "tools")))
+        yield _switch("without-tools", "leaves out the tools", on_body(lambda body: drop_keys(body, "tools")))
         change = "writes every tool as vLLM does: keys in its order, a missing description or schema as null"
         yield _switch("tools-as-vllm", change, _as_vllm)
         yield _switch("tools-sorted-keys", "sorts the keys of the tools by name", on_body(_sorted_keys))

@@ -199,7 +199,7 @@ class _CommandError(LabError):
     """A command of the installation failed; says what it said."""
 
     def __init__(self, what: str, tail: Sequence[str]) -> None:
-        lines = [_without_addresses(line) for line in tail]
+        lines = [_mask_addresses(line) for line in tail]
         errors = [line for line in lines if line.startswith("ERROR:") or re.match(r"[\w.]*Error\b", line)]
         said = f": {(errors or lines or ['it gave no reason'])[-1].removeprefix('ERROR:').strip()[:240]}"
         hint = (
@@ -298,7 +298,7 @@ def _write_marker(home: Path, plan: InstallPlan) -> None:
     part.replace(home / MARKER_NAME)
 
 
-def _without_addresses(line: str) -> str:
+def _mask_addresses(line: str) -> str:
     """Return a line without addresses: they may hold someone's password."""
     return re.sub(r"\b\w+://\S+", "(address)", line)
 

@@ -8,7 +8,7 @@ from prompt_debugger.core.tools.check import Checker, Wanted
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.recommend import family_of
 from prompt_debugger.core.tools.check.run import write_answers
-from prompt_debugger.core.tools.check.taught import with_taught_calls
+from prompt_debugger.core.tools.check.taught import add_taught_calls
 from tests.core.tools.check.templates import HERMES, changed
 
 LOOP = HERMES[HERMES.index("{%- for call") : HERMES.index("{% endfor %}<|im_end|>") + len("{% endfor %}")]
@@ -24,7 +24,7 @@ LISTING = changed(SILENT, "{{ tools | tojson }}", "<|tool_list_start|>{{ tools |
 
 def written(template):
     model = CheckedModel("ours", template)
-    ideals, notation = with_taught_calls(write_answers(model, is_thorough=False, renderer=run_job)[1], model)
+    ideals, notation = add_taught_calls(write_answers(model, is_thorough=False, renderer=run_job)[1], model)
     return {ideal.answer.name: ideal for ideal in ideals}, notation
 
 

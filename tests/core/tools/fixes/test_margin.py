@@ -10,8 +10,8 @@ import pytest
 from prompt_debugger.core.api import parse
 from prompt_debugger.core.base.types import Completion, Request, Server, TokenLogprob, Trace
 from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.tools.fixes.margin import ask_logprobs as asking
 from prompt_debugger.core.tools.fixes.margin import asks_for_margin, margin_of_prose, trigger_margin
-from prompt_debugger.core.tools.fixes.margin import with_logprobs as asking
 
 SECTION = "<|tool_calls_section_begin|>"
 
@@ -22,7 +22,7 @@ def recorded(name):
     return recording.trace
 
 
-def with_logprobs(trace, **places):
+def ask_logprobs(trace, **places):
     """Return a run whose tokens are certain, but for the alternatives that are given by index."""
     tokens = trace.raw.tokens
     made = []
@@ -34,7 +34,7 @@ def with_logprobs(trace, **places):
 
 
 def test_a_call_that_was_written_is_weighed_at_the_token_that_began_it():
-    margin = trigger_margin(with_logprobs(recorded("healthy-call"), at_0={SECTION: 0.7, "I": 0.2}))
+    margin = trigger_margin(ask_logprobs(recorded("healthy-call"), at_0={SECTION: 0.7, "I": 0.2}))
 
     assert (margin.token_index, margin.marker, margin.is_listed, margin.rival) == (0, SECTION, True, "I")
     assert margin.margin == pytest.approx(0.5)
@@ -44,7 +44,7 @@ def test_a_call_that_was_written_is_weighed_at_the_token_that_began_it():
 def test_prose_in_place_of_a_call_is_weighed_at_its_first_token():
     trace = recorded("polluted-content")
     first = trace.raw.tokens[0].text
-    margin = trigger_margin(with_logprobs(trace, at_0={first: 0.9, SECTION: 0.08}))
+    margin = trigger_margin(ask_logprobs(trace, at_0={first: 0.9, SECTION: 0.08}))
 
     assert (margin.wrote, margin.rival) == (first, first)
     assert margin.margin == pytest.approx(-0.82)
@@ -53,7 +53,7 @@ def test_prose_in_place_of_a_call_is_weighed_at_its_first_token():
 def test_a_marker_that_the_server_does_not_list_has_at_most_what_is_left():
     trace = recorded("polluted-content")
     first = trace.raw.tokens[0].text
-    margin = trigger_margin(with_logprobs(trace, at_0={first: 0.9, "x": 0.09}))
+    margin = trigger_margin(ask_logprobs(trace, at_0={first: 0.9, "x": 0.09}))
 
     assert (margin.marker, margin.is_listed) == (SECTION, False)
     assert margin.probability == pytest.approx(0.01)
@@ -81,18 +81,18 @@ def test_after_reasoning_the_answer_counts():
 
 @pytest.mark.parametrize("change", [{"tools": None}, {"tools": []}, {"tool_choice": "none"}])
 def test_nothing_is_reported_where_no_call_could_come(change):
-    trace = with_logprobs(recorded("healthy-call"), at_0={SECTION: 0.7, "I": 0.2})
+    trace = ask_logprobs(recorded("healthy-call"), at_0={SECTION: 0.7, "I": 0.2})
     body = {**trace.request.body, **change}
 
     assert trigger_margin(replace(trace, request=replace(trace.request, body=body))) is None
 
 
 def test_nothing_is_reported_without_alternatives_or_where_tokens_and_probabilities_disagree():
-    trace = with_logprobs(recorded("healthy-call"), at_0={SECTION: 0.7, "I": 0.2})
+    trace = ask_logprobs(recorded("healthy-call"), at_0={SECTION: 0.7, "I": 0.2})
     fewer = replace(trace.raw, logprobs=trace.raw.logprobs[:3])
 
     assert trigger_margin(recorded("healthy-call")) is None
-    assert trigger_margin(with_logprobs(recorded("healthy-call"))) is None
+    assert trigger_margin(ask_logprobs(recorded("healthy-call"))) is None
     assert trigger_margin(replace(trace, raw=fewer)) is None
 
 
@@ -115,9 +115,9 @@ def test_prose_where_a_call_could_have_been_asks_for_log_probabilities_once():
 def test_the_margin_of_prose_is_none_where_a_call_was_written():
     likely = {SECTION: 0.4, "I": 0.5}
 
-    assert margin_of_prose(with_logprobs(recorded("polluted-content"), at_0=likely)).marker == SECTION
-    assert margin_of_prose(with_logprobs(recorded("healthy-call"), at_0=likely)) is None
-    assert margin_of_prose(with_logprobs(recorded("dropped-call"), at_0=likely)) is None
+    assert margin_of_prose(ask_logprobs(recorded("polluted-content"), at_0=likely)).marker == SECTION
+    assert margin_of_prose(ask_logprobs(recorded("healthy-call"), at_0=likely)) is None
+    assert margin_of_prose(ask_logprobs(recorded("dropped-call"), at_0=likely)) is None
 
 
 def test_a_request_that_asks_for_alternatives_keeps_its_number_of_them():

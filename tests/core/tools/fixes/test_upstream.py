@@ -18,7 +18,7 @@ from prompt_debugger.core.parse.engines import WHEELS, fetch
 from prompt_debugger.core.parse.engines.fetch import ENGINES_VARIABLE
 from prompt_debugger.core.pipeline.recordings import load_recording, recordings_dir
 from prompt_debugger.core.tools.fixes.trial import Runner, runner_of, try_in_vllm, try_source, try_test
-from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, without_note, write_upstream_test
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, drop_note, write_upstream_test
 from tests.conftest import ROOT
 from tests.core.tools.plugin.test_streams import WEATHER, kimi_call
 from tests.patience import PATIENCE_S
@@ -185,8 +185,8 @@ def test_a_package_that_is_not_there_runs_no_test(tmp_path):
 def test_a_test_that_was_run_does_not_say_that_it_was_not():
     source = write_upstream_test(case(kimi_call("{}")), "sglang")
 
-    assert "Not run" not in without_note(source, "sglang")
-    assert source.endswith(without_note(source, "sglang"))
+    assert "Not run" not in drop_note(source, "sglang")
+    assert source.endswith(drop_note(source, "sglang"))
 
 
 @pytest.mark.parametrize("name", ['x"); print(1) #', 'x"""\nprint(1)\n"""', "x\n", ""])

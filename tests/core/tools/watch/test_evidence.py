@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from prompt_debugger.core.tools.capture.exchange import Api
-from prompt_debugger.core.tools.capture.same_run import asking_for_ids, events_without_ids, without_ids
+from prompt_debugger.core.tools.capture.same_run import asking_for_ids, events_without_ids, strip_ids
 from tests.core.complete.faulty_server import FaultyServer, answer, faulty_server
 from tests.core.tools.capture.capturing import patient_client
 from tests.core.tools.watch.watching import watching
@@ -120,7 +120,7 @@ def test_what_is_left_alone() -> None:
     assert asking_for_ids(Api.CHAT, b"[1]", "") is None
     assert asking_for_ids(Api.COMPLETIONS, b'{"echo": true}', "") is None
     quoted = json.dumps({"content": '{"token_ids":[1]}'}).encode()
-    assert without_ids(quoted) == quoted
+    assert strip_ids(quoted) == quoted
 
 
 @pytest.mark.parametrize("spaces", [False, True])
@@ -132,8 +132,8 @@ def test_prompt_and_output_of_responses_are_taken_out_and_nothing_else(*, spaces
     def written(value: Any) -> bytes:
         return json.dumps(value, separators=separators, ensure_ascii=False).encode()
 
-    assert without_ids(written(document)) == written({**document, "input_messages": None, "output_messages": None})
-    assert without_ids(written(document)[:-40]).startswith(written(document)[:30])  # cut: passed on, and no failure
+    assert strip_ids(written(document)) == written({**document, "input_messages": None, "output_messages": None})
+    assert strip_ids(written(document)[:-40]).startswith(written(document)[:30])  # cut: passed on, and no failure
 
 
 def test_each_api_is_asked_with_its_own_field_and_messages_with_none() -> None:
