@@ -58,7 +58,7 @@ def write_named(
     name: str | Path,
     parts: Iterable[str],
     *,
-    what: str = "",
+    subject: str = "",
     encoding: str = "utf-8",
     errors: str = "strict",
     field: str | None = None,
@@ -68,7 +68,7 @@ def write_named(
     Args:
         name: Its path.
         parts: The text.
-        what: What it is, for the error; "" for the file itself.
+        subject: What it is, for the error; "" for the file itself.
         encoding: Of the file.
         errors: What to do with characters that the encoding has not.
         field: The option that named it, for the error.
@@ -92,7 +92,7 @@ def write_named(
                     part.unlink()
             raise
     except OSError as error:
-        raise cannot_write(str(path), error, what, field=field) from None
+        raise cannot_write(str(path), error, subject, field=field) from None
 
 
 def refuse_kind(name: str) -> None:

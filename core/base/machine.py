@@ -100,19 +100,19 @@ def fault_of(error: BaseException, doing: str = "", *, further: str = "") -> Mac
 
 
 def cannot_write(
-    path: object, error: OSError, what: str = "", hint: str = "", field: str | None = None
+    path: object, error: OSError, subject: str = "", hint: str = "", field: str | None = None
 ) -> DebuggerError:
     """Return the error for a file that cannot be written: a fault of the machine, or of who named the place.
 
     Args:
         path: The file or folder.
         error: Why not.
-        what: What should have been written, such as `the report`; "" for the file itself.
+        subject: What should have been written, such as `the report`; "" for the file itself.
         hint: What to do where the place is at fault.
         field: The option that named it.
     """
-    fault = fault_of(error, f"writing {f'{what} to ' if what else ''}{str(path)!r}")
+    fault = fault_of(error, f"writing {f'{subject} to ' if subject else ''}{str(path)!r}")
     if fault is not None:
         return fault
-    named = f"Cannot write {what} to {str(path)!r}" if what else f"Cannot write {str(path)!r}"
+    named = f"Cannot write {subject} to {str(path)!r}" if subject else f"Cannot write {str(path)!r}"
     return RequestError(f"{named}: {error.strerror or error}.", hint, field=field)

@@ -160,8 +160,8 @@ def _counted_tokens(completion: Completion) -> int | None:
 def _other_counting(completion: Completion, witness: Witness) -> str | None:
     """Return how the prompt shows that server and tokenizer count otherwise; `None` if it does not."""
     if not witness.tokenizes_alike:
-        what = "The server tokenizes the prompt differently from the local tokenizer"
-        return f"{what}, so its count of output tokens does not show whether control tokens are missing. {_HOW}."
+        why = "The server tokenizes the prompt differently from the local tokenizer"
+        return f"{why}, so its count of output tokens does not show whether control tokens are missing. {_HOW}."
     counted = None if completion.usage is None else completion.usage.prompt_tokens
     if not counted or witness.prompt_length is None or abs(counted - witness.prompt_length) <= 1:  # one may be BOS
         return None
@@ -187,11 +187,11 @@ def _kept_tokens(text: str, witness: Witness) -> tuple[str, ...]:
 
 def _why_unknown(completion: Completion, witness: Witness) -> str:
     if witness.engine.control_tokens is ControlTokens.LEFT_OUT:
-        what = f"{witness.engine.title}'s server leaves control tokens out of its text"
+        why = f"{witness.engine.title}'s server leaves control tokens out of its text"
     else:
-        what = "The server gives text only, and nothing shows whether control tokens are missing from it"
+        why = "The server gives text only, and nothing shows whether control tokens are missing from it"
     if witness.tokenizer is None:
         how = "or the model's tokenizer (`--tokenizer`) to count with"
     else:
         how = "or the server's count of tokens (`usage`)" if _counted_tokens(completion) is None else ""
-    return f"{what}. {_HOW}{', ' if how else ''}{how}."
+    return f"{why}. {_HOW}{', ' if how else ''}{how}."

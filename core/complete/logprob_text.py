@@ -108,8 +108,8 @@ def _all_tokens(chat: ChatResult) -> tuple[TokenLogprob, ...] | None:
 def _judge(tokens: tuple[TokenLogprob, ...]) -> tuple[Completeness, str]:
     empty = [index for index, piece in enumerate(pieces_of(tokens)) if not piece]
     if any(index < len(tokens) - 1 for index in empty):
-        what = f"The log-probabilities list {len(tokens)} tokens, {len(empty)} of them without text"
-        return Completeness.STRIPPED, f"{what}: the server does not show its control tokens."
+        finding = f"The log-probabilities list {len(tokens)} tokens, {len(empty)} of them without text"
+        return Completeness.STRIPPED, f"{finding}: the server does not show its control tokens."
     reason = f"The log-probabilities give the text of each of the {len(tokens)} tokens that the server counted."
     return Completeness.WHOLE, reason
 

@@ -260,8 +260,8 @@ def _python(text: str) -> BrokenArguments | None:
         return None
     cut = "" if is_whole else ", and they are incomplete"
     shown = found.group().strip(" \t\n{:,[]}")
-    what = f"`{shown}`" if shown in ("True", "False", "None") else "single quotes"
-    return BrokenArguments(Break.PYTHON, Span(*found.span()), f"they are a Python dict ({what}){cut}")
+    sign = f"`{shown}`" if shown in ("True", "False", "None") else "single quotes"
+    return BrokenArguments(Break.PYTHON, Span(*found.span()), f"they are a Python dict ({sign}){cut}")
 
 
 def _literal(text: str) -> object:

@@ -45,9 +45,9 @@ def report_after_prose(where: str, calls: tuple[ToolCallAttempt, ...], evidence:
         evidence: Where they are.
     """
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
-    what = "a call" if len(calls) == 1 else "calls"
+    subject = "a call" if len(calls) == 1 else "calls"
     return Report(
-        title=f"{where} ends with {what} to {names} as a Python list, after other text.",
+        title=f"{where} ends with {subject} to {names} as a Python list, after other text.",
         detail="vLLM's parsers for this notation (`pythonic`, `llama4_pythonic`) read a list only where it is the "
         "whole output: with words before it, all of it stays text.",
         evidence=evidence,

@@ -89,10 +89,10 @@ def explanation(understood: Understood, found: Sequence[Spot]) -> str:
         if not found and (calls := known.parts.get("calls")):
             parts += broken_calls_in(calls)
         return f"{' '.join(parts)} This error message comes from {known.maker}."
-    who = _speaker(understood)
+    source = _speaker(understood)
     if classified is None:
-        return f"This error message is not in the tables of known errors, so no explanation is available.{who}"
-    return f"{' '.join([classified.means, *spots_say])} This is inferred from its words.{who}"
+        return f"This error message is not in the tables of known errors, so no explanation is available.{source}"
+    return f"{' '.join([classified.means, *spots_say])} This is inferred from its words.{source}"
 
 
 def remedy_of(understood: Understood) -> str:

@@ -191,8 +191,10 @@ def _broken_arguments(request: Request, _parts: Mapping[str, str]) -> Iterator[S
     for call in history_calls(request):
         text = as_text(call.arguments)
         if text is not None and not isinstance(decode_json(text), dict):
-            what = "empty" if not text.strip() else "not a JSON object"
-            yield Spot(f"{call.field}.function.arguments", f"The arguments of the call `{call.name}` are {what}.", text)
+            state = "empty" if not text.strip() else "not a JSON object"
+            yield Spot(
+                f"{call.field}.function.arguments", f"The arguments of the call `{call.name}` are {state}.", text
+            )
 
 
 def _signature_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
@@ -265,8 +267,8 @@ def broken_calls_in(text: str) -> tuple[str, ...]:
     for call in _PRINTED_CALL.finditer(text):
         arguments = call[2]
         if not isinstance(decode_json(arguments.replace("\\'", "'")), dict):
-            what = "empty arguments" if not arguments.strip() else "arguments that are not a JSON object"
-            found.append(f"The call `{call[1]}` has {what}.")
+            state = "empty arguments" if not arguments.strip() else "arguments that are not a JSON object"
+            found.append(f"The call `{call[1]}` has {state}.")
     return tuple(found[:MAX_SPOTS])
 
 

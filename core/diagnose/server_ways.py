@@ -68,10 +68,10 @@ def _parser_of(kind: str, family: str) -> str | None:
 
 def _advise_mlx(family: str) -> str:
     name = _parser_of("mlx-lm", family)
-    which = "" if name is None else f': `"tool_parser_type": "{name}"` in tokenizer_config.json names it'
+    hint = "" if name is None else f': `"tool_parser_type": "{name}"` in tokenizer_config.json names it'
     return (
         "mlx-lm chooses its parser by the chat template, and older releases read only JSON: update it, and check that "
-        f"the model has a parser that reads this notation{which}."
+        f"the model has a parser that reads this notation{hint}."
     )
 
 
@@ -123,9 +123,9 @@ _OF_VLLM_MLX = (
 
 def _advise_mlx_openai_server(family: str) -> str:
     is_named = family == "qwen3_coder"  # in its manual, with a model
-    which = "" if is_named else " (`mlx-openai-server launch --help` lists the names)"
+    hint = "" if is_named else " (`mlx-openai-server launch --help` lists the names)"
     return (
-        f"Start `mlx-openai-server launch` with `--tool-call-parser {'qwen3_coder' if is_named else 'NAME'}`{which}: "
+        f"Start `mlx-openai-server launch` with `--tool-call-parser {'qwen3_coder' if is_named else 'NAME'}`{hint}: "
         "without it, calls stay in the text."
     )
 

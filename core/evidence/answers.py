@@ -247,13 +247,13 @@ def _only_error(found: Events, body: str) -> Answer:
 def _unknown_stream(found: Events) -> RequestError:
     kinds = sorted({str(value["type"])[:40] for value in found.objects if "type" in value})[:3]
     if kinds:
-        what = f"its events belong to an unknown API: {', '.join(kinds)}"
+        problem = f"its events belong to an unknown API: {', '.join(kinds)}"
     elif found.events:
-        what = "none of its events contains `choices`"
+        problem = "none of its events contains `choices`"
     else:
-        what = "it contains no event"
+        problem = "it contains no event"
     hint = "Paste a stream of chat completions, plain completions, Responses, Messages, Gemini or Ollama."
-    return RequestError(f"The stream cannot be read: {what}.", hint)
+    return RequestError(f"The stream cannot be read: {problem}.", hint)
 
 
 def _texts_of(chunk: JSONObject) -> list[str]:

@@ -113,8 +113,10 @@ def _notes(kind: str, flags: JSONObject, *, is_whole: bool) -> tuple[str, ...]:
         notes.append(f"The server was started with the chat template `{template[:120]}`, not with the model's own.")
     if (read_as := _text(flags.get("chat_format"))) is not None:
         is_none = read_as.lower().startswith("content-only")
-        what = "found no tool format in the template, so it reads no calls" if is_none else "takes the template for"
-        notes.append(f"llama.cpp {what}: `{read_as}`." if is_none else f"llama.cpp {what} `{read_as}`.")
+        complaint = (
+            "found no tool format in the template, so it reads no calls" if is_none else "takes the template for"
+        )
+        notes.append(f"llama.cpp {complaint}: `{read_as}`." if is_none else f"llama.cpp {complaint} `{read_as}`.")
     has_auto = flags.get("enable_auto_tool_choice") not in (None, False)
     if kind == "vllm" and is_whole and _text(flags.get("tool_call_parser")) and not has_auto:
         notes.append("The server was started with a tool parser and without `--enable-auto-tool-choice`.")

@@ -307,9 +307,9 @@ def _number(digits: str) -> JSON:
     return value if abs(value) < float("inf") else None
 
 
-def _member(what: str) -> JSON:
+def _member(member: str) -> JSON:
     """Return the value of a member of an enum; `None` of another thing that prints in angles."""
-    found = _MEMBER.match(what)
+    found = _MEMBER.match(member)
     if found is None:
         return None
     return found["value"][1:-1] if found["value"].startswith("'") else int(found["value"])

@@ -133,12 +133,12 @@ def not_recognised(text: str, *, is_about: bool = False) -> RequestError:
         value = found[0]
     if isinstance(value, dict):
         names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])
-        what = f"The JSON object was not recognized; it has {names}." if names else "The JSON object is empty."
+        problem = f"The JSON object was not recognized; it has {names}." if names else "The JSON object is empty."
     elif isinstance(value, list):
-        what = f"The JSON list of {len(value):,} was not recognized; it begins with {shorten(value[:1], 60)}."
+        problem = f"The JSON list of {len(value):,} was not recognized; it begins with {shorten(value[:1], 60)}."
     else:
         return _refuse_words(text, is_about=is_about)
-    return RequestError(what, NEEDED)
+    return RequestError(problem, NEEDED)
 
 
 def _refuse_words(text: str, *, is_about: bool) -> RequestError:

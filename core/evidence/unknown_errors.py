@@ -193,8 +193,8 @@ def may_report(words: str, *, is_quoted: bool) -> bool:
     """Return whether words may be an error's: quoted ones by what they say, a separate line by form alone."""
     if not is_quoted and _NARRATED.search(words) is not None:
         return False
-    is_told = not is_quoted and _TOLD.match(words) is not None  # what someone says of an error is not its words
-    is_shaped = (_SHAPED.match(words) is not None and not is_told) or _EXCEPTION.search(words) is not None
+    is_hearsay = not is_quoted and _TOLD.match(words) is not None  # what someone says of an error is not its words
+    is_shaped = (_SHAPED.match(words) is not None and not is_hearsay) or _EXCEPTION.search(words) is not None
     return is_shaped or (_FAILS if is_quoted else _MARKED).search(words) is not None
 
 
@@ -233,11 +233,11 @@ def cut_traceback(text: str) -> str | None:
     if not frames:
         return None
     speaker = speaker_of(text)
-    who = "" if speaker is None else f" of {speaker.title}"
+    origin = "" if speaker is None else f" of {speaker.title}"
     last = frames[-1]
     file, line = (last[1], last[2]) if last[1] else (last[3], last[4])
     return (
-        f"The text contains a traceback{who} without its end: it breaks off in {_SLASH.split(file)[-1]} line "
+        f"The text contains a traceback{origin} without its end: it breaks off in {_SLASH.split(file)[-1]} line "
         f"{line}, and "
         "the line below its last frame names the error."
     )

@@ -134,10 +134,10 @@ def _wording(fault: Fault) -> tuple[str, str]:
     if fault.kind == "TemplateError":
         return f"The template refuses this request: {fault.message}", "It calls `raise_exception` itself at this place."
     if fault.kind in ("Missing filter", "Missing test"):
-        what = fault.kind.removeprefix("Missing ")
+        missing = fault.kind.removeprefix("Missing ")
         return (
-            f"The template uses the {what} {fault.message}",
-            f"Chat templates have Jinja's own {what}s and no others: vLLM and transformers fail here as well.",
+            f"The template uses the {missing} {fault.message}",
+            f"Chat templates have Jinja's own {missing}s and no others: vLLM and transformers fail here as well.",
         )
     if fault.kind in ("TemplateSyntaxError", "TemplateAssertionError"):
         return f"The template is not valid Jinja: {fault.message}", "Correct the template at this place."

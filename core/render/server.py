@@ -57,7 +57,7 @@ class ReportedPrompt(NamedTuple):
 
 def explain_server_prompt(
     body: JSONObject,
-    told: ReportedPrompt,
+    reported: ReportedPrompt,
     *,
     template: str | None,
     tokenizer: Tokenizer | None,
@@ -69,7 +69,7 @@ def explain_server_prompt(
 
     Args:
         body: The request as pasted.
-        told: What is known of it.
+        reported: What is known of it.
         template: Template of the model as we have it, if known.
         tokenizer: Tokenizer of the model, if known.
         special_tokens: Named special tokens, where they are known without the tokenizer.
@@ -82,12 +82,12 @@ def explain_server_prompt(
     Raises:
         RenderError: Neither the text nor a way to it is known.
     """
-    shown, tokens = _server_text(told, tokenizer)
+    shown, tokens = _server_text(reported, tokenizer)
     prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False)
-    named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else reported_special_tokens(told.pieces)
+    named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else reported_special_tokens(reported.pieces)
     named_tokens = {**named_tokens, **(special_tokens or {})}
-    context = _Context(body, named_tokens, renderer, remembered, told.kind, told.changes)
-    templates = [one for one in dict.fromkeys((template, told.template)) if one is not None]
+    context = _Context(body, named_tokens, renderer, remembered, reported.kind, reported.changes)
+    templates = [one for one in dict.fromkeys((template, reported.template)) if one is not None]
     made = replace(prompt, spans=find_fields(shown, body), note=_NOT_PROVED) if not templates else prompt
     for one in templates:
         assumed = () if one == templates[0] else (_other_template(templates[0], one),)
@@ -100,8 +100,8 @@ def explain_server_prompt(
 _NOT_PROVED = "No template is available: request texts were located in the prompt by search, not by rendering."
 
 
-def _server_text(told: ReportedPrompt, tokenizer: Tokenizer | None) -> tuple[str, TokenTable | None]:
-    token_ids, text, pieces = told.token_ids, told.text, told.pieces
+def _server_text(reported: ReportedPrompt, tokenizer: Tokenizer | None) -> tuple[str, TokenTable | None]:
+    token_ids, text, pieces = reported.token_ids, reported.text, reported.pieces
     if token_ids is not None and tokenizer is not None:
         made = tokenizer.tokens_of_ids(token_ids)
         if pieces is None or made[0].encode("utf-8", "replace") == b"".join(pieces):

@@ -41,7 +41,7 @@ def engines_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome], title_
     groups, written = by_engine(outcomes), readable_calls(parse)
     if len(groups) < 2 or not written:
         return parsers_sentence(parse, outcomes)
-    what = "the call" if written == 1 else f"all {written} calls"
+    subject = "the call" if written == 1 else f"all {written} calls"
     reading, others = [], []
     for engine, every in groups.items():
         tally = tally_parsers(every)
@@ -54,9 +54,9 @@ def engines_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome], title_
             others.append(f"{named} ({tally.ran})")
     if not reading:
         parsers = f"none of the parsers of {', '.join(others)} returns what was written"
-        return f"No engine reads {what}, of the {len(groups)} that answered: {parsers}."
+        return f"No engine reads {subject}, of the {len(groups)} that answered: {parsers}."
     rest = f"; no parser of {', '.join(others)} does" if others else ""
-    return f"Engines that read {what}: {'; '.join(reading)}{rest}."
+    return f"Engines that read {subject}: {'; '.join(reading)}{rest}."
 
 
 def by_engine(outcomes: Mapping[str, ParserOutcome]) -> dict[str, dict[str, ParserOutcome]]:

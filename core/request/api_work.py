@@ -29,9 +29,9 @@ class ApiWork:
         if len(self.lost) < MAX_NOTICES:
             self.lost.append(Notice(place, words))
 
-    def has_no_place(self, place: str, what: str) -> None:
+    def has_no_place(self, place: str, subject: str) -> None:
         """Say that something has no place."""
-        self.lose(place, f"{what} has no place in {self.api.label} and was left out.")
+        self.lose(place, f"{subject} has no place in {self.api.label} and was left out.")
 
     def own_fields(self, message: JSONObject, place: str) -> None:
         """Say which fields of a message have no place."""

@@ -70,7 +70,7 @@ class SandboxProcess:
         return self._process.cpu_s
 
     def exchange(
-        self, what: str, limits: Limits, question: tuple[str, tuple[object, ...], dict[str, object]], hint: str = ""
+        self, activity: str, limits: Limits, question: tuple[str, tuple[object, ...], dict[str, object]], hint: str = ""
     ) -> Iterator[tuple[object, ...]]:
         """Ask one job and yield its answers, the last one its end.
 
@@ -80,7 +80,7 @@ class SandboxProcess:
         try:
             frame = pack((*question, limits.cpu_s, limits.memory_mb))
         except UnknownValueError as error:
-            raise SandboxError(f"{what} could not start: {error}", limit="value") from None
+            raise SandboxError(f"{activity} could not start: {error}", limit="value") from None
         try:
             self._wait_until_ready()
             unsent = memoryview(frame)
@@ -90,7 +90,7 @@ class SandboxProcess:
                 answer, unsent = self._next(unsent, limits)
         except _TooMuchError as problem:
             self.kill()
-            raise SandboxError(f"{what} {problem}", hint, limit=problem.limit) from None
+            raise SandboxError(f"{activity} {problem}", hint, limit=problem.limit) from None
         except GeneratorExit:  # the caller has had enough
             self.kill()
             raise
@@ -206,6 +206,6 @@ def cannot_start(error: OSError, forkserver: Forkserver | None = None) -> Sandbo
 class _TooMuchError(Exception):
     """What a process did that ends it; `limit` names which one it hit."""
 
-    def __init__(self, what: str, limit: str) -> None:
-        super().__init__(what)
+    def __init__(self, problem: str, limit: str) -> None:
+        super().__init__(problem)
         self.limit = limit

@@ -194,7 +194,7 @@ def what_else(text: str) -> str | None:
     return evidence.words if evidence.request is None else None
 
 
-def read_json_file(name: str, what: str) -> JSON:
+def read_json_file(name: str, subject: str) -> JSON:
     """Return the JSON value in a file.
 
     Raises:
@@ -204,10 +204,10 @@ def read_json_file(name: str, what: str) -> JSON:
         value: JSON = json.loads(read_input(name))
     except json.JSONDecodeError as error:
         raise RequestError(
-            f"{what} {name!r} is not JSON: {error.msg}", line=error.lineno, column=error.colno, field=what
+            f"{subject} {name!r} is not JSON: {error.msg}", line=error.lineno, column=error.colno, field=subject
         ) from None
     except RecursionError:
-        raise RequestError(f"{what} {name!r} is nested too deeply to be read.", field=what) from None
+        raise RequestError(f"{subject} {name!r} is nested too deeply to be read.", field=subject) from None
     return value
 
 

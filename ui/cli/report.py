@@ -122,11 +122,13 @@ def _sentence(trial: Trial | None, engine: str) -> str:
     if trial is None:
         return f"Not run: a test for {title_of(engine)} is only written here."
     if trial.fails is None:
-        return f"Not run: {trial.told}"
-    who = f"{title_of(engine)} {trial.version}"
+        return f"Not run: {trial.explanation}"
+    engine_name = f"{title_of(engine)} {trial.version}"
     if trial.fails:
-        return f"{who}: the test fails, as in the run: {trial.told}"
-    return f"{who}: the test passes, so this release reads the output correctly; report another release, or none."
+        return f"{engine_name}: the test fails, as in the run: {trial.explanation}"
+    return (
+        f"{engine_name}: the test passes, so this release reads the output correctly; report another release, or none."
+    )
 
 
 def _document(source: str, trial: Trial | None, engine: str) -> JSONObject:
@@ -136,6 +138,6 @@ def _document(source: str, trial: Trial | None, engine: str) -> JSONObject:
         run=trial is not None and trial.fails is not None,
         version=None if trial is None else trial.version,
         fails=None if trial is None else trial.fails,
-        told="" if trial is None else trial.told,
+        told="" if trial is None else trial.explanation,
     )
     return dump_document(document)

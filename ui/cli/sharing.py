@@ -135,5 +135,5 @@ def _value(value: JSON) -> str:
 def _write(folder: str, texts: Mapping[str, str]) -> None:
     directory = Path(folder)
     for name, text in texts.items():
-        write_named(directory / name, (text,), what="the report", errors="surrogatepass")
+        write_named(directory / name, (text,), subject="the report", errors="surrogatepass")
     log(f"Wrote {', '.join(texts)} to {folder}")

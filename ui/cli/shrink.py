@@ -65,8 +65,8 @@ def _run_raw(options: argparse.Namespace) -> int:
     else:
         print_text(shrunk.raw + "\n")
     before, after = shrunk.size
-    what = f"{shrunk.fault} {shrunk.call or ''}".strip()
-    log(f"{what}: {before} characters became {after} in {shrunk.steps} steps")
+    kept = f"{shrunk.fault} {shrunk.call or ''}".strip()
+    log(f"{kept}: {before} characters became {after} in {shrunk.steps} steps")
     return FOUND
 
 

@@ -122,12 +122,12 @@ def proof_of(code: str, first: Trace, experiment: Experiment, *, worked: bool) -
 
 def end_in_short(proof: FixProof) -> str:
     """Return in few words how trying a fix ended."""
-    _, _, what = proof.sentence.partition(": ")
+    _, _, outcome = proof.sentence.partition(": ")
     if not proof.worked:
-        return f"Not fixed: {what}"
+        return f"Not fixed: {outcome}"
     if proof.written and proof.returned is not None:
         return f"Fixed: {proof.returned} of {count_of(proof.written, 'call')} returned."
-    return f"Fixed: {what}"
+    return f"Fixed: {outcome}"
 
 
 def _text(value: JSON) -> str:

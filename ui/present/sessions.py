@@ -21,14 +21,14 @@ def sessions_payload(document: JSONObject, source: str, unread: Sequence[str] = 
     turns = sum(len(objects_of(one["turns"])) for one in sessions)
     again = sum(integer_of(one["recomputed_tokens"]) or 0 for one in sessions)
     unit = str(sessions[0]["unit"]) if sessions else "token"
-    what = f"{count_of(again, unit)} computed again" if again else f"no {unit} is computed again"
+    summary = f"{count_of(again, unit)} computed again" if again else f"no {unit} is computed again"
     drawn: list[JSON] = [_session(one) for one in sessions]
     notes: list[JSON] = [f"Left out: {shortened(one, _MAX_QUOTE)}" for one in unread[:_MAX_NOTES]]
     return pack_payload(
         {
             "state": "running" if is_running else "done",
             "source": source,
-            "sentence": f"{count_of(len(sessions), 'session')}, {count_of(turns, 'request')}: {what}.",
+            "sentence": f"{count_of(len(sessions), 'session')}, {count_of(turns, 'request')}: {summary}.",
             "sessions": drawn,
             "notes": notes,
         }

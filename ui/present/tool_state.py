@@ -36,9 +36,9 @@ def jump_of(trace: Trace, char_span: Span) -> JSONObject:
     return {"in": "raw", "char_span": [*char_span]}
 
 
-def progress_of(done: int, total: int, what: str) -> JSONObject:
+def progress_of(done: int, total: int, subject: str) -> JSONObject:
     """Return how far a question is, in words and as a fraction."""
-    return {"text": f"{done} of {total} {what}", "fraction": done / total if total else None}
+    return {"text": f"{done} of {total} {subject}", "fraction": done / total if total else None}
 
 
 def message_segments(message: JSONObject) -> list[JSON]:

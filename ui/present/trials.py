@@ -179,9 +179,9 @@ def _upstream_sentence(engine: str, trial: Trial | None, why_not: str) -> str:
     if trial is None:
         return f"Not run: {why_not}."
     if trial.fails is None:
-        return f"Not run: {trial.told}"
+        return f"Not run: {trial.explanation}"
     if trial.fails:
-        return f"Run in {name} {trial.version}: it fails, as the report says. {trial.told}"
+        return f"Run in {name} {trial.version}: it fails, as the report says. {trial.explanation}"
     return f"Run in {name} {trial.version}: it passes there, so that release needs no report."
 
 

@@ -60,9 +60,9 @@ class EventReader:
         for event in self._parser.finish():
             await feed(event)
 
-    def _check(self, what: str, count: int, most: int) -> None:
+    def _check(self, part: str, count: int, most: int) -> None:
         if count >= most:
-            raise failure_of_length(self._stream.call, what, most, self._received.head)
+            raise failure_of_length(self._stream.call, part, most, self._received.head)
 
     async def _rest_after(self, work: int) -> None:
         """Let others have their turn, now and then."""

@@ -158,8 +158,8 @@ def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts,
         return BackendError(call.scrub(f"{call} cannot be sent: {error}"), kind="refused")
     reason = call.scrub(_reason_of(error))
     if any(alert in reason for alert in _TLS_ALERT):
-        what = "the connection ended without an HTTP answer; a port that expects https behaves this way"
-        message = f"{call}: {what}"
+        problem = "the connection ended without an HTTP answer; a port that expects https behaves this way"
+        message = f"{call}: {problem}"
         return BackendError(message, "Write `https://` in the address, unless this is not a web server.", kind="tls")
     if began:
         return BackendError(f"{call}: the answer broke off ({reason}).", _SERVER_HINT, kind="broken-answer")
@@ -191,18 +191,18 @@ def failure_of_size(call: Call, most: int, received: str) -> BackendError:
     return BackendError(message, hint, kind="too-large", body=_excerpt(call, received), unread="cut")
 
 
-def failure_of_length(call: Call, what: str, most: int, received: str) -> BackendError:
+def failure_of_length(call: Call, part: str, most: int, received: str) -> BackendError:
     """Explain that an answer was cut where it had too many of something; `received` is its beginning."""
-    message = f"{call}: the answer was cut after {most:,} {what}, the limit per answer; what had arrived is kept"
+    message = f"{call}: the answer was cut after {most:,} {part}, the limit per answer; what had arrived is kept"
     hint = "Does the server ever end its answer? Ask for fewer tokens, or check its log."
     return BackendError(message, hint, kind="too-large", body=_excerpt(call, received), unread="cut")
 
 
 def failure_of_format(call: Call, status: int, content_type: str, text: str, reason: str) -> BackendError:
     """Explain that an answer with a good status is not JSON."""
-    what = content_type.partition(";")[0].strip() or "no content type"
+    problem = content_type.partition(";")[0].strip() or "no content type"
     page = title_of_page(content_type, text) or ("an empty body" if not text.strip() else "")
-    message = f"{call} answered {status} with {page or f'{what}, which is not JSON ({reason})'}"
+    message = f"{call} answered {status} with {page or f'{problem}, which is not JSON ({reason})'}"
     hint = (
         _LATER_HINT
         if status == _ACCEPTED

@@ -54,9 +54,9 @@ def find(trace: Trace) -> Iterator[Report]:
         at, said = found
         match = _MISSING.search(said)
         name = "" if match is None else next((group for group in match.groups() if group), "")
-        what = f"`{name}` is missing" if name else "something is missing"
+        complaint = f"`{name}` is missing" if name else "something is missing"
         yield Report(
-            title=f"The call to `{call.name}` went out without arguments, and its tool answers that {what}.",
+            title=f"The call to `{call.name}` went out without arguments, and its tool answers that {complaint}.",
             detail=f"`{call.field}.function.arguments` is {str(call.arguments)[:40]!r}; messages[{at}].content is "
             f"{quote(said, 160)!r}. Parsers return `{{}}` if they read the name of a call but not what follows it; "
             "models rarely write no arguments.",

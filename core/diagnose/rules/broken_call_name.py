@@ -105,11 +105,11 @@ def _report_missing_name(calls: Sequence[CallField], at: int) -> Report:
 
 def _longer(call: CallField, name: str) -> Report:
     head = _HEAD.match(name)
-    what = "contains more than a name"
+    problem = "contains more than a name"
     if head is not None:
-        what = f"contains the arguments of the call to `{head[1]}`"
+        problem = f"contains the arguments of the call to `{head[1]}`"
     return Report(
-        title=f"The name of a returned call {what}.",
+        title=f"The name of a returned call {problem}.",
         detail=f"`{call.field}.function.name` is {name[:120]!r}: the parser did not find where the name ends.",
         evidence=(in_message(f"{call.field}.function.name", name),),
         fix="Look at the raw output: the model wrote the call in another notation than the server's parser reads. "

@@ -241,13 +241,13 @@ def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
 def _report_client(call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
     detail, fix = _OF_NOTATION[call.notation]
-    what = call.notation.value if call.notation in _IN_WORDS else "XML"
+    subject = call.notation.value if call.notation in _IN_WORDS else "XML"
     if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
         detail += (
             " It goes on with an `Observation:`: the model made the tool's result up, as nothing stopped it there."
         )
     return Report(
-        title=f"A tool call to `{call.name}` is in content as {what} that no server parses.",
+        title=f"A tool call to `{call.name}` is in content as {subject} that no server parses.",
         detail=detail,
         evidence=(in_message("content", content[slice(*call.span)], call.span),),
         fix=fix,
@@ -328,11 +328,11 @@ def _report_written(trace: Trace, calls: list[ToolCallAttempt], content: str) ->
     family = format_of(trace, content)
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
     one = len(calls) == 1
-    what = f"A tool call to {names} is" if one else f"Tool calls to {names} are"
+    subject = f"A tool call to {names} is" if one else f"Tool calls to {names} are"
     wrong = foreign_parser(trace, family)
     why = f", because the parser `{wrong}` does not read the notation `{family}`" if wrong else ""
     return Report(
-        title=f"{what} in content instead of the answer's calls{why}.",
+        title=f"{subject} in content instead of the answer's calls{why}.",
         detail=f"Content contains {'a complete call' if one else f'{len(calls)} complete calls'} with "
         f"{'its' if one else 'their'} markup, that of `{family}`: the model wrote {'it' if one else 'them'}, the "
         f"server did not parse {'it' if one else 'them'}.{departs(calls, family)}",

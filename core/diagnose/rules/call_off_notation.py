@@ -107,8 +107,8 @@ def _report(trace: Trace, deviation: str, indices: Sequence[int]) -> Report:
     one = len(calls) == 1
     is_short = family == "mistral_v11" and "[ARGS]" in deviation and not tried.refusing
     title = f"The call to {names} departs" if one else f"{len(calls)} calls ({names}) depart"
-    which = "it" if one else f"{len(dropped)} of them"
-    reported = f" The server did not return {which}, probably for this reason." if dropped else ""
+    missing = "it" if one else f"{len(dropped)} of them"
+    reported = f" The server did not return {missing}, probably for this reason." if dropped else ""
     return Report(
         title=f"{title} from the notation of `{family}`: {deviation}.",
         detail=f"{'It is' if one else 'They are'} complete nonetheless.{reported} {_about(tried, one=one)}",
@@ -146,14 +146,14 @@ def _gives(given: Sequence[CallField], call: ToolCallAttempt) -> bool:
 
 
 def _about(tried: _Tried, *, one: bool) -> str:
-    what = "it" if one else "them"
+    pronoun = "it" if one else "them"
     if not (tried.refusing or tried.reading):
-        return f"Which parsers refuse {what} for this reason was not tested."
+        return f"Which parsers refuse {pronoun} for this reason was not tested."
     parts = []
     if tried.refusing:
-        parts.append(f"{listed(tried.refusing)} did not give {what} on this very output, probably for this reason.")
+        parts.append(f"{listed(tried.refusing)} did not give {pronoun} on this very output, probably for this reason.")
     if tried.reading:
-        parts.append(f"{listed(tried.reading)} gave {what}{'' if tried.refusing else ' on this very output'}.")
+        parts.append(f"{listed(tried.reading)} gave {pronoun}{'' if tried.refusing else ' on this very output'}.")
     return " ".join(parts)
 
 

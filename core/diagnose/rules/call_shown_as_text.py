@@ -122,18 +122,18 @@ def _is_broken(call: ToolCallAttempt) -> bool:
 def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marked: bool) -> Report:
     names = listed(list(dict.fromkeys(call.name or "" for call in calls)))
     one = len(calls) == 1
-    what = f"a call to {names}" if one else f"{counted(len(calls), 'call')} ({names})"
+    subject = f"a call to {names}" if one else f"{counted(len(calls), 'call')} ({names})"
     departing = "" if is_plain_words(family) else departures(calls)
     is_list = not is_marked and trace.raw is not None and trace.raw.text.lstrip().startswith("[{")
     how = "in plain words" if is_plain_words(family) else "in bare JSON"
     holds = "contains" if _has_prose(trace) else "is"
-    title = f"The text {holds} {what} as a model writes {'it' if one else 'them'}"
+    title = f"The text {holds} {subject} as a model writes {'it' if one else 'them'}"
     title += f"{_notation(family) if is_marked else f', {how}'}."
     if departing:
         departs = "departs" if one else "depart"
-        title = f"The text {holds} {what} that {departs} from the notation of `{family}`: {departing}."
+        title = f"The text {holds} {subject} that {departs} from the notation of `{family}`: {departing}."
     if family == "minimax_m2" and departing and "minimax" not in (trace.raw.text if trace.raw is not None else ""):
-        return _read_bare_invoke(trace, calls, f"The text {holds} {what} in")
+        return _read_bare_invoke(trace, calls, f"The text {holds} {subject} in")
     readers = readers_of(family)
     read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""
     rest = "; in a raw output there is nothing wrong with it."
@@ -199,12 +199,12 @@ def _report_broken(
     trace: Trace, name: str, span: Span, problem: str, *, is_cut: bool = False, count: int = 1
 ) -> Report:
     """Report a call that no parser can take out: the model did not write it to its end, or not as its notation is."""
-    what = "that ends early" if is_cut else "that is malformed"
+    fault = "that ends early" if is_cut else "that is malformed"
     holds = "is" if count == 1 else f"contains {count} calls, among them"
     others = "" if count == 1 else " A parser that reads all calls at once drops the others with it."
     cut = " Raise `max_tokens` where finish_reason is `length`." if is_cut else ""
     return Report(
-        title=f"The text {holds} a call to `{name}` {what}: {problem}.",
+        title=f"The text {holds} a call to `{name}` {fault}: {problem}.",
         detail="Unless the text was cut when it was copied, the output itself is like this. A strict parser returns "
         f"the call as text, or silently drops it.{others}",
         evidence=(in_raw(trace, span),),

@@ -115,8 +115,8 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
         unless = "" if own is not None or is_tried else ", unless it already runs that one"
         flags = f"--enable-auto-tool-choice --tool-call-parser {others[0]}"
         steps.append(Step(f"Start the server with `{flags}`, which {proof}{unless}."))
-    who = f"the authors of the parser `{own}`" if own is not None else "the parser's authors"
-    return (*steps, Step(f"Read the call from the raw output, and report it with the saved run to {who}."))
+    recipient = f"the authors of the parser `{own}`" if own is not None else "the parser's authors"
+    return (*steps, Step(f"Read the call from the raw output, and report it with the saved run to {recipient}."))
 
 
 def _all_depart(trace: Trace) -> bool:

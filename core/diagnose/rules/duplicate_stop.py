@@ -37,9 +37,9 @@ def find(trace: Trace) -> Iterator[Report]:
         entries = [values] if isinstance(values, str) else as_list(values)
         repeated = [entry for index, entry in enumerate(entries) if entry in entries[:index]]
         if repeated or "" in entries:
-            what = f"{repeated[0]!r} more than once" if repeated else "an empty string"
+            problem = f"{repeated[0]!r} more than once" if repeated else "an empty string"
             yield Report(
-                title=f"`{field}` names {what}.",
+                title=f"`{field}` names {problem}.",
                 detail=f"`{field}` is {entries!r}.",
                 evidence=(in_request(field, repr(entries)),),
                 fix=f"Keep each entry of `{field}` once, and no empty one.",

@@ -45,11 +45,11 @@ def find(trace: Trace) -> Iterator[Report]:
             call for call in calls_of_message(result.message) if call.has_function and call.arguments in (None, "")
         ]
         for call in empty:
-            what = "an empty string" if call.arguments == "" else "absent"
+            state = "an empty string" if call.arguments == "" else "absent"
             field = f"{call.field}.function.arguments"
             yield Report(
                 title=f"The call to `{call.name}` came back without arguments.",
-                detail=f"{field} is {what}; the protocol requires the text of a JSON object, at least `{{}}`.",
+                detail=f"{field} is {state}; the protocol requires the text of a JSON object, at least `{{}}`.",
                 evidence=(in_message(field, ""),),
                 fix=_fix(trace, call),
             )

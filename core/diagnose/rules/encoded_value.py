@@ -44,13 +44,13 @@ def find(trace: Trace) -> Iterator[Report]:
     for call in returned_calls(trace):
         arguments = decode_json(as_text(call.arguments) or "")
         for name, value in arguments.items() if isinstance(arguments, dict) else ():
-            what = _inside(value)
-            if what is None:
+            content = _inside(value)
+            if content is None:
                 continue
             yield Report(
-                title=f"`{name}` of the call to `{call.name}` is the JSON text of {what}.",
-                detail=f"It is {str(value)[:80]!r}. If the tool expects {what} there, the server's parser encoded it "
-                "once more; the tool's schema, which is not available, would show it.",
+                title=f"`{name}` of the call to `{call.name}` is the JSON text of {content}.",
+                detail=f"It is {str(value)[:80]!r}. If the tool expects {content} there, the server's parser encoded "
+                "it once more; the tool's schema, which is not available, would show it.",
                 evidence=(in_message(f"{call.field}.function.arguments", as_text(call.arguments)),),
                 fix=_FIX,
                 certainty=Certainty.INFERRED,

@@ -42,13 +42,13 @@ def find(trace: Trace) -> Iterator[Report]:
     server = trace.server
     if server is not None and server.kind not in _AS_VLLM:
         return
-    who = "The server" if server is not None and server.kind == "vllm" else "vLLM"
+    server_name = "The server" if server is not None and server.kind == "vllm" else "vLLM"
     for notice in trace.request.notices:
         if _ID.fullmatch(notice.field) is not None and "model" not in trace.request.body:
             continue  # messages of a record, which keeps each with its id
         if notice.field and notice.field not in SUCCESSORS and _IGNORED.search(notice.message):
             yield Report(
-                title=f"{who} ignores `{notice.field}`.",
+                title=f"{server_name} ignores `{notice.field}`.",
                 detail=notice.message,
                 evidence=(in_request(notice.field),),
                 fix=f"Leave `{notice.field}` out, or send what this server reads instead.",

@@ -57,8 +57,8 @@ def find(trace: Trace) -> Iterator[Report]:
             found.append(("empty", _read_empty(known, empty, event)))
         if call_id and heads.get((index, "id")) == call_id:
             found.append(("id", _report_repeated(name or known, "id", event)))
-        yield from (report for what, report in found if what not in reported)
-        reported |= {what for what, _ in found}
+        yield from (report for part, report in found if part not in reported)
+        reported |= {part for part, _ in found}
         if name and name not in NULL_TEXTS:
             heads[index, "name"] = name
         if call_id:
@@ -81,13 +81,13 @@ def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str, 
                 yield event, index, as_text(entry.get("id")) or "", name or "", empty
 
 
-def _report_repeated(name: str, what: str, event: int) -> Report:
-    is_name = what == "name"
+def _report_repeated(name: str, part: str, event: int) -> Report:
+    is_name = part == "name"
     breaks = (
         "joins names as it joins arguments gets it twice" if is_name else "begins a call at each id sees many calls"
     )
     return Report(
-        title=f"Later pieces of the streamed call to `{name}` repeat its {what}.",
+        title=f"Later pieces of the streamed call to `{name}` repeat its {part}.",
         detail=f"First at event {event}. The protocol sends id and name only with the first piece: a client that "
         f"{breaks}.",
         evidence=(in_message("tool_calls"),),

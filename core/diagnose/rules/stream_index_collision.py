@@ -100,9 +100,9 @@ def _report_missing_index(trace: Trace, event: int, reported: JSON) -> Report:
     result = trace.chat_stream
     several = result is not None and len(as_list(result.message.get("tool_calls"))) > 1
     is_ours = trace.chat is not None and not trace.chat.deltas and trace.request.body.get("stream") is not True
-    what = "no index" if reported is None else f"an index that is not a number: `{quote(json.dumps(reported), 40)}`"
+    defect = "no index" if reported is None else f"an index that is not a number: `{quote(json.dumps(reported), 40)}`"
     return Report(
-        title=f"A tool call delta of the stream has {what}.",
+        title=f"A tool call delta of the stream has {defect}.",
         detail=f"First at event {event}. Clients put the pieces of calls together by index: without one, some "
         "refuse the stream, and others drop the call.",
         evidence=(in_message("tool_calls"),),

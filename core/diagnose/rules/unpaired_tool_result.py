@@ -68,10 +68,10 @@ def _report_missing_id(index: int, known: list[str]) -> Report:
     )
 
 
-def _report(field: str, call_id: str, what: str) -> Report:
+def _report(field: str, call_id: str, problem: str) -> Report:
     return Report(
         title=f"Tool call id `{call_id}` does not pair a call with its result.",
-        detail=f"{field}: `{call_id}` {what}.",
+        detail=f"{field}: `{call_id}` {problem}.",
         evidence=(in_request(field, call_id),),
         fix="Give every call of the conversation a unique id, and its result the same id.",
     )

@@ -154,8 +154,8 @@ def _subject(understood: Understood) -> str:
     if understood.stage is Stage.COMPLETE:
         return "The answer could not be used"
     quoted = understood.quoted
-    what = "the arguments that the model wrote" if quoted is not None and quoted.is_arguments else "the output"
-    return f"{what[:1].upper()}{what[1:]} could not be read"
+    subject = "the arguments that the model wrote" if quoted is not None and quoted.is_arguments else "the output"
+    return f"{subject[:1].upper()}{subject[1:]} could not be read"
 
 
 def _place(understood: Understood) -> JsonBreak | None:
@@ -190,8 +190,8 @@ def _reason(trace: Trace, understood: Understood) -> str:
 def _shown(understood: Understood) -> str:
     quoted = understood.quoted
     if quoted is None:
-        is_told = understood.stage is Stage.PARSE and _MAY_QUOTE.search(words_of(understood.refusal)) is None
-        return " The error does not quote the output." if is_told else ""
+        omits_output = understood.stage is Stage.PARSE and _MAY_QUOTE.search(words_of(understood.refusal)) is None
+        return " The error does not quote the output." if omits_output else ""
     if quoted.skipped and quoted.is_elided:
         return " The error leaves out what the model wrote: without it, nothing shows what the parser stumbled over."
     if quoted.skipped and quoted.is_cut:

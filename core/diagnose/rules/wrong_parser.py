@@ -149,8 +149,8 @@ def _fix(trace: Trace, name: str, readers: tuple[str, ...]) -> str:
         return FAMILYS_PARSER if has_own_names(trace.server) else familys_parser(name)
     flags = f"`--enable-auto-tool-choice --tool-call-parser {readers[0]}`"
     if trace.server is not None and trace.server.tool_parser is None and "tool_parser" in trace.server.features:
-        which = f"if it is not `{readers[0]}`"
-        return f"The server runs a tool parser but does not report which: {which}, start with {flags}."
+        condition = f"if it is not `{readers[0]}`"
+        return f"The server runs a tool parser but does not report which: {condition}, start with {flags}."
     read = () if trace.server is None else families_read(trace.server)
     other = next((family for family in siblings_of(name) if family in read), None)
     if other is not None:  # of two generations the one may be the model's and the other the template's

@@ -74,8 +74,8 @@ def _request_before(text: str) -> Request | None:
 def evidence_of_error(refusal: Refusal) -> Evidence:
     """Return an error as evidence, with what it quotes of the output."""
     known = recognise_error(refusal.message)
-    who = "" if known is None else f" that is known from {known.maker}"
-    evidence = Evidence(Form.ERROR, f"an error{who}", error=refusal)
+    source = "" if known is None else f" that is known from {known.maker}"
+    evidence = Evidence(Form.ERROR, f"an error{source}", error=refusal)
     quoted = quoted_output(refusal.message, refusal.output)
     if quoted is None:
         return evidence

@@ -66,8 +66,8 @@ def _finds(paste: Paste) -> float:
         return 0.0
     if has_any(text, _CALLS) and _START.search(text) is not None:
         names = [class_of(value) for value in printed_objects(text, _START)]
-        is_told = any(name not in LANGCHAIN for name in names) or names.count("AIMessage") > 1
-        return 0.93 if is_told else 0.0
+        is_other = any(name not in LANGCHAIN for name in names) or names.count("AIMessage") > 1
+        return 0.93 if is_other else 0.0
     if "models_usage=" in text and _AUTOGEN.search(text) is not None:
         return 0.93 if _events(text) else 0.0
     has_sign = has_any(text, _SIGNS) and any(sign.search(text) for sign in (_SPRING, _JS_CLASS, _JS_RESULT))

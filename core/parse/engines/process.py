@@ -228,6 +228,6 @@ class HelperProcess:
         how = f"was killed by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
         return self._failure(how)
 
-    def _failure(self, what: str) -> EngineError:
+    def _failure(self, problem: str) -> EngineError:
         self.kill()
-        return HelperFailedError(f"The parser helper {what}.", "It is restarted for the next request.")
+        return HelperFailedError(f"The parser helper {problem}.", "It is restarted for the next request.")

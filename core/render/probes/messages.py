@@ -83,7 +83,7 @@ def _ask_parts(probing: Probing) -> ProbeResult:
         return refused(attempt, plain(probing))
     start, stop = attempt.text.find(USER), attempt.text.find(NEXT)
     if start < 0 or stop < 0:
-        lost = [what for what, at in (("the first", start), ("the second", stop)) if at < 0]
+        lost = [name for name, at in (("the first", start), ("the second", stop)) if at < 0]
         if len(lost) == 2:
             return ignored(attempt, "messages[0].content", "Content given as parts")
         said = seen(Support.CHANGED, f"One of two text parts was dropped: {lost[0]}.", attempt, max(start, stop))

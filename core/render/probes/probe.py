@@ -185,11 +185,11 @@ def seen(support: Support, detail: str, attempt: Attempt, start: int, stop: int 
     return ProbeResult(support, detail, quote, line, None if span is None else span.template_column)
 
 
-def ignored(attempt: Attempt, field: str, what: str) -> ProbeResult:
+def ignored(attempt: Attempt, field: str, part: str) -> ProbeResult:
     """Return the answer for something that left no trace in the prompt."""
     is_unread = any(path == field or path.startswith((f"{field}.", f"{field}[")) for path in attempt.unread)
     why = "the template never reads it" if is_unread else "the template does not print it"
-    return ProbeResult(Support.IGNORED, f"{what} does not arrive: {why}.")
+    return ProbeResult(Support.IGNORED, f"{part} does not arrive: {why}.")
 
 
 def _sentence(text: str) -> str:

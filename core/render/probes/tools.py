@@ -75,7 +75,7 @@ def _ask_tools(probing: Probing) -> ProbeResult:
     if start < 0:
         return ignored(attempt, "tools", "What the tools are")
     parts = (("their description", _ABOUT), ("their parameters", _PARAMETER), ("all but the first tool", _OTHER))
-    missing = [what for what, words in parts if words not in attempt.text]
+    missing = [part for part, words in parts if words not in attempt.text]
     if missing:
         return seen(Support.CHANGED, f"Names arrive, but not {' and '.join(missing)}.", attempt, start)
     return seen(Support.SUPPORTED, "Names, descriptions and parameters arrive.", attempt, start)

@@ -71,12 +71,12 @@ def _decoded(view: View, call: object) -> object:
         return call
     place = Field(function._field, "arguments")
     made = derived_object({}, place, Origin.INSIDE)
-    what = f"replaced the missing `{place.path}` by an empty object"
+    action = f"replaced the missing `{place.path}` by an empty object"
     if isinstance(arguments, TracedStr) and arguments:
         parsed = parse_json(arguments, field_of(arguments) or place)
-        what = f"replaced `{place.path}`, which is not a JSON object, by an empty one"
+        action = f"replaced `{place.path}`, which is not a JSON object, by an empty one"
         if isinstance(parsed, TracedDict):
-            made, what = parsed, f"decoded `{place.path}` from text to an object"
-    view.changes.append(what)
+            made, action = parsed, f"decoded `{place.path}` from text to an object"
+    view.changes.append(action)
     entries = {**entries_of(function), "arguments": made}
     return derived_object({**entries_of(call), "function": derived_object(entries, function._field)}, call._field)

@@ -287,8 +287,8 @@ def _cause_by_grammar(left: Trace, right: Trace) -> str | None:
     without = [
         trace.api.label for trace, one in zip((left, right), grammars, strict=True) if one and one.constraint is None
     ]
-    what = f"none by {without[0]}" if len(without) == 1 else "a different one by each"
-    return f"request conversion: the server puts a grammar on the answer, {what}"
+    outcome = f"none by {without[0]}" if len(without) == 1 else "a different one by each"
+    return f"request conversion: the server puts a grammar on the answer, {outcome}"
 
 
 def _is_beginning(left: Trace, right: Trace) -> bool:

@@ -52,9 +52,9 @@ def prompt_changes(before: LockDocument, now: LockDocument) -> Iterator[Change]:
             yield Change(f"The template now renders the case `{name}`, which it refused before.", is_worse=False)
         elif (at := first_divergence(was, text)) is not None:
             alike.setdefault(f"{_size(before, now, name)} at line {was.count(chr(10), 0, at) + 1}", []).append(name)
-    for what, names in alike.items():
+    for label, names in alike.items():
         shown = _listed([f"`{name}`" for name in names])
-        yield Change(f"The prompt of {'case' if len(names) == 1 else 'cases'} {shown} {what}.", is_worse=False)
+        yield Change(f"The prompt of {'case' if len(names) == 1 else 'cases'} {shown} {label}.", is_worse=False)
 
 
 def _size(before: LockDocument, now: LockDocument, name: str) -> str:

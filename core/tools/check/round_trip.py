@@ -58,7 +58,7 @@ class RoundTrip:
     cells: Cells = field(default_factory=dict)
     reads_no_call: frozenset[str] = frozenset()
 
-    async def ask(self, names: Sequence[str], what: str) -> None:
+    async def ask(self, names: Sequence[str], title: str) -> None:
         """Ask some parsers about every answer that the template writes whole."""
         ideals = [ideal for ideal in self.question.ideals if ideal.is_whole]
         for name in names:
@@ -68,7 +68,7 @@ class RoundTrip:
         async def work(engine: VllmEngine) -> None:
             while waiting:
                 ideal = waiting.pop()
-                self.report(f"{what}: answer {len(ideals) - len(waiting)} of {len(ideals)}")
+                self.report(f"{title}: answer {len(ideals) - len(waiting)} of {len(ideals)}")
                 await self._ask_one(engine, ideal, [name for name in names if _is_asked(name, ideal)])
 
         self.reads_no_call = frozenset()

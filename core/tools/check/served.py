@@ -79,10 +79,11 @@ def _from_files(place: Place, server: Server, words: list[str]) -> CheckedModel 
             raise
         words.append(f"It names `{root}`, which is not available: {error.message}")
         return None
-    who = "you name" if place.tokenizer is not None else "the server names"
+    source = "you name" if place.tokenizer is not None else "the server names"
     template = "your file" if place.template_file is not None else "theirs"
     words.append(
-        f"Tokenizer from `{Path(root).name if Path(root).is_dir() else root}`, which {who}; the template is {template}."
+        f"Tokenizer from `{Path(root).name if Path(root).is_dir() else root}`, which {source}; "
+        f"the template is {template}."
     )
     return model
 

@@ -89,7 +89,7 @@ def _add_calls(ideal: Ideal, notation: Notation) -> Ideal:
     text = ideal.raw.removesuffix(ideal.end)
     gap = "\n" if text.strip() and not text.endswith("\n") else ""
     raw = text + gap + notation.write(ideal.answer.calls) + ideal.end
-    return replace(ideal, raw=raw, lost=tuple(what for what in ideal.lost if what != "calls"))
+    return replace(ideal, raw=raw, lost=tuple(part for part in ideal.lost if part != "calls"))
 
 
 def _sentence(reported: str) -> str:

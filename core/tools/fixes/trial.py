@@ -140,12 +140,12 @@ class Trial:
     Attributes:
         version: Version of the package that ran it; `None` if none did.
         fails: Whether an assertion of it failed; `None` if it could not be run.
-        told: The assertion's words, or why it could not be run.
+        explanation: The assertion's words, or why it could not be run.
     """
 
     version: str | None
     fails: bool | None
-    told: str
+    explanation: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +155,12 @@ class OwnTests:
     Attributes:
         passed: The names of those that passed.
         failed: Those that failed, by name, with what they say.
-        told: Why none could be run; "" if they were.
+        explanation: Why none could be run; "" if they were.
     """
 
     passed: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
-    told: str = ""
+    explanation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,9 +228,9 @@ def try_test(file: str | Path, runner: Runner) -> Trial:
     lines, version, why = _lines_of(_WRITTEN_HERE, file, runner)
     last = lines[-1] if lines else ""
     if not why and last == "passes":
-        return Trial(version, fails=False, told="")
+        return Trial(version, fails=False, explanation="")
     if not why and last.startswith("fails "):
-        return Trial(version, fails=True, told=last.removeprefix("fails "))
+        return Trial(version, fails=True, explanation=last.removeprefix("fails "))
     return Trial(version, None, f"it could not be run: {why or 'it ended without output'}")
 
 
@@ -244,8 +244,8 @@ def try_own_tests(file: Path, runner: Runner) -> OwnTests:
     passed = tuple(line.removeprefix("passed ") for line in lines if line.startswith("passed "))
     failed = [line.removeprefix("failed ").partition(": ") for line in lines if line.startswith("failed ")]
     if why or not lines or lines[-1] not in ("passes", "fails") or not (passed or failed):
-        return OwnTests(told=f"they could not be run: {why or 'the file has none'}")
-    return OwnTests(passed, {name: told for name, _, told in failed})
+        return OwnTests(explanation=f"they could not be run: {why or 'the file has none'}")
+    return OwnTests(passed, {name: words for name, _, words in failed})
 
 
 def _lines_of(program: str, file: str | Path, runner: Runner) -> tuple[list[str], str | None, str]:

@@ -239,17 +239,17 @@ def _runner(engine: str, folder: Path) -> Runner | None:
 
 def _run_own_tests(tests: Path, engine: str, folder: Path) -> OwnTests:
     runner = _runner(engine, folder)
-    return OwnTests(told="they could not be run") if runner is None else try_own_tests(tests, runner)
+    return OwnTests(explanation="they could not be run") if runner is None else try_own_tests(tests, runner)
 
 
 def _add_own_tests(found: UpstreamDiff, before: OwnTests, after: OwnTests) -> UpstreamDiff:
     """Return a proved change with what the maintainers' tests say of it; without a diff if one fails only with it."""
-    if before.told or not before.passed:
-        told = before.told or f"of {len(before.failed)}, none passes without it either"
-        return replace(found, says=f"{found.says} The maintainers' tests were not of use: {told}.")
+    if before.explanation or not before.passed:
+        explanation = before.explanation or f"of {len(before.failed)}, none passes without it either"
+        return replace(found, says=f"{found.says} The maintainers' tests were not of use: {explanation}.")
     broken = [name for name in before.passed if name not in after.passed]
     if broken:
-        first = f"`{broken[0]}`: {after.failed.get(broken[0]) or after.told or 'it was not run'}"
+        first = f"`{broken[0]}`: {after.failed.get(broken[0]) or after.explanation or 'it was not run'}"
         more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
         why = f"A change was found, but it breaks {first}{more}, of the maintainers' tests. There is no diff."
         return replace(found, diff="", test="", repair=None, says=why, own_tests=False)

@@ -173,10 +173,10 @@ REPAIRS = (
 def _literals(source: str) -> Iterator[tuple[int, int]]:
     """Yield where string literals of a source are, each written in one piece; documentation is left out."""
     tree = ast.parse(source)
-    told = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    docstrings = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
     inside = {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in ast.walk(one)}
     for one in ast.walk(tree):
-        if not isinstance(one, ast.JoinedStr | ast.Constant) or id(one) in told:
+        if not isinstance(one, ast.JoinedStr | ast.Constant) or id(one) in docstrings:
             continue
         if isinstance(one, ast.Constant) and (not isinstance(one.value, str) or id(one) in inside):
             continue

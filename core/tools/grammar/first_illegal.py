@@ -208,8 +208,8 @@ def _refusal(case: _Case, message: str) -> str:
             case.matcher.walk(alone, b"")
         except GrammarRefusedError as refusal:
             bad.append(f"`tools[{tool.index}]` ({tool.name}): {refusal}")
-    what = "; ".join(bad) or message
-    return f"XGrammar refuses the grammar, so a server would answer 400 instead of generating. {what}."
+    problem = "; ".join(bad) or message
+    return f"XGrammar refuses the grammar, so a server would answer 400 instead of generating. {problem}."
 
 
 def second_opinion(

@@ -55,8 +55,8 @@ def describe_verdict(
 ) -> str:
     """Return the verdict in a sentence or two."""
     if status is GrammarStatus.LEGAL:
-        what = "this output, with its tool call," if has_call else "this output, which has no tool call in it,"
-        return f"Constrained decoding would have accepted {what} unchanged."
+        subject = "this output, with its tool call," if has_call else "this output, which has no tool call in it,"
+        return f"Constrained decoding would have accepted {subject} unchanged."
     if status is GrammarStatus.INCOMPLETE:
         return "So far, constrained decoding would have accepted everything; the output ends before it is complete."
     if first is None:
@@ -88,7 +88,7 @@ _WHY = {
 
 def describe_in_force(found: InForce) -> str:
     """Return whether a grammar was in force, and why not, in plain words."""
-    what = f"The grammar of {_list(found.fields)}"
+    subject = f"The grammar of {_list(found.fields)}"
     if found.status is InForceStatus.IN_FORCE:
         place = "" if found.from_token is None else f" from token {found.from_token} on"
         held = (
@@ -96,20 +96,20 @@ def describe_in_force(found: InForce) -> str:
             if found.reason is InForceReason.NO_REASONING_PARSER
             else ""
         )
-        return f"{what} was in force{place}, and the output follows it.{held}"
+        return f"{subject} was in force{place}, and the output follows it.{held}"
     why = _WHY[found.reason] if found.reason is not None else ""
     if found.status is InForceStatus.UNKNOWN:
         return f"It is unknown whether the grammar of {_list(found.fields)} was in force. {why}".strip()
-    return " ".join(part for part in (f"{what} was never in force.", why, _would_have(found.forbidden)) if part)
+    return " ".join(part for part in (f"{subject} was never in force.", why, _would_have(found.forbidden)) if part)
 
 
 def _would_have(forbidden: Forbidden | None) -> str:
     if forbidden is None:
         return "The output follows it nonetheless."
     place = f"character {forbidden.char}" if forbidden.token is None else f"token {forbidden.token}"
-    what = f"{place} ({shorten(forbidden.text, 40)})" if forbidden.text else f"the end at {place}"
+    subject = f"{place} ({shorten(forbidden.text, 40)})" if forbidden.text else f"the end at {place}"
     ways = " or ".join(shorten(way, 60) for way in forbidden.allowed)
-    return f"It would have forbidden {what}" + (f"; allowed was {ways}." if ways else ".")
+    return f"It would have forbidden {subject}" + (f"; allowed was {ways}." if ways else ".")
 
 
 def fix_in_force(trace: Trace, found: InForce) -> str:

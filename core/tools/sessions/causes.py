@@ -145,10 +145,10 @@ def _content(role: str, old: JSON, new: JSON) -> tuple[str, str]:
                 "A tool's result was trimmed after it had been sent in full.",
                 "Trim results before sending them for the first time.",
             )
-    what = "the system prompt" if role in ("system", "developer") else f"a past {role} message"
+    part = "the system prompt" if role in ("system", "developer") else f"a past {role} message"
     if folded(old) == folded(new):
         return (
-            f"A date, number or id in {what} changes.",
+            f"A date, number or id in {part} changes.",
             "Move what changes (date, time, ids) out of it into the latest user message.",
         )
     if role in ("system", "developer"):
@@ -156,7 +156,7 @@ def _content(role: str, old: JSON, new: JSON) -> tuple[str, str]:
             "The system prompt changes.",
             "Keep the system prompt for a whole session; put new information into the latest message.",
         )
-    return f"{what[0].upper()}{what[1:]} changes.", "Keep messages as they were sent the first time."
+    return f"{part[0].upper()}{part[1:]} changes.", "Keep messages as they were sent the first time."
 
 
 def _is_trimmed(before: str, after: str) -> bool:

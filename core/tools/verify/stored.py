@@ -216,7 +216,7 @@ def _unpacked(blob: JSON, path: Path) -> JSONObject:
     return document
 
 
-def _damage(what: str, path: Path) -> RequestError:
+def _damage(damage: str, path: Path) -> RequestError:
     return RequestError(
-        f"{what} of {str(path)!r} cannot be read.", "The file is damaged, or was written by another program."
+        f"{damage} of {str(path)!r} cannot be read.", "The file is damaged, or was written by another program."
     )

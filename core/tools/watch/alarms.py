@@ -67,10 +67,10 @@ class Alarm:
             parts.append(f"streamed and whole, it differs ({named})")
         if self.lacks_grammar:
             parts.append("the grammar that it asks for was never in force")
-        what = ", ".join(parts) or "an error was found"
+        trouble = ", ".join(parts) or "an error was found"
         codes = f" ({', '.join(self.codes)})" if self.codes else ""
-        who = f"{self.model or 'no model named'}, {self.client or 'unknown client'}"
-        return f"Exchange {self.exchange}, {who}: {what}{codes}. {self.verdict}".strip()
+        source = f"{self.model or 'no model named'}, {self.client or 'unknown client'}"
+        return f"Exchange {self.exchange}, {source}: {trouble}{codes}. {self.verdict}".strip()
 
     def to_json(self) -> JSONObject:
         """Return what a webhook gets, and `watch --json` prints."""

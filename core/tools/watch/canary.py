@@ -84,9 +84,9 @@ class Canary:
         self._journal = journal
         problem = next((row.problem for row in self._rows if row.problem), "")
         if not self._rows or problem or len(self._rows) > _MAX_REQUESTS:
-            how_many = "it contains no request" if not self._rows else f"it has more than {_MAX_REQUESTS} requests"
+            complaint = "it contains no request" if not self._rows else f"it has more than {_MAX_REQUESTS} requests"
             raise RequestError(
-                f"{str(file)!r} cannot be used as a canary: {problem or how_many}.",
+                f"{str(file)!r} cannot be used as a canary: {problem or complaint}.",
                 f"Give a file with one chat request per line, {_MAX_REQUESTS} at most.",
                 field="--canary",
             )

@@ -171,9 +171,9 @@ class KeptExchanges(Journal):
         ):
             pass
 
-    def _drop(self, which: str, value: float) -> int:
-        self._do(f"DELETE FROM rows WHERE data_index IN (SELECT data_index FROM seen WHERE {which})", (value,))
-        count = self._do(f"DELETE FROM seen WHERE {which}", (value,)).rowcount
+    def _drop(self, condition: str, value: float) -> int:
+        self._do(f"DELETE FROM rows WHERE data_index IN (SELECT data_index FROM seen WHERE {condition})", (value,))
+        count = self._do(f"DELETE FROM seen WHERE {condition}", (value,)).rowcount
         if count > 0:
             self.note_fact("left", int(str(self.fact("left", 0))) + count)
         return count

@@ -85,7 +85,7 @@ def test_what_stood_in_a_file_stays_when_the_disk_is_full(tmp_path: Path) -> Non
         raise OSError(28, "No space left on device")
 
     with pytest.raises(MachineError) as caught:
-        write_named(file, parts(), what="the report")
+        write_named(file, parts(), subject="the report")
 
     assert caught.value.kind == "disk-full"
     assert [one.read_text() for one in tmp_path.iterdir()] == ["before"]

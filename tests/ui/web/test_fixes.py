@@ -327,7 +327,7 @@ async def test_a_test_runs_in_the_interpreter_that_has_its_project(monkeypatch):
     _, over = trials_page()
     monkeypatch.setattr(hand_over, "runner_of", lambda kind, package: Runner(f"/python/with/{kind}", package))
     monkeypatch.setattr(
-        hand_over, "try_source", lambda source, runner: Trial("1", fails=True, told=f"in {runner.python}")
+        hand_over, "try_source", lambda source, runner: Trial("1", fails=True, explanation=f"in {runner.python}")
     )
 
     waiting, told = [read(one)[0] async for one in over.upstream_test(recorded("dropped-call"), "sglang")]

@@ -46,8 +46,8 @@ def reader(asked: Asked) -> Reader:
     """
     template = getattr(asked.tokenizer, OWN, None) if asked.tool == OWN else _templates().get(asked.tool or "")
     if asked.tool == OWN and template is None:
-        which = "no tokenizer was given" if asked.tokenizer is None else "the model's tokenizer has none"
-        raise ValueError(f"a response template comes with the model, and {which}")
+        why = "no tokenizer was given" if asked.tokenizer is None else "the model's tokenizer has none"
+        raise ValueError(f"a response template comes with the model, and {why}")
     new_parser = functools.partial(_parsing().ResponseParser, template, prefix=asked.prompt_end)
     return Reader(
         whole=functools.partial(_read_whole, new_parser, asked.sampled),

@@ -73,7 +73,7 @@ def _lost(title: str, detail: str, severity: Severity) -> Finding:
 
 def _arguments(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
     """Report a form of the arguments of earlier calls for which a template fails."""
-    for name, form, severity, who in (
+    for name, form, severity, authors in (
         ("object-arguments", "an object", Severity.ERROR, "vLLM always passes them this way."),
         (
             "text-arguments",
@@ -98,7 +98,7 @@ def _arguments(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterat
                 "arguments-refused",
                 severity,
                 f"The template fails for the arguments of an earlier call as {form}.",
-                f"{probe.fault.rstrip('.')}{line_mark(probe.template_line)}. {who}",
+                f"{probe.fault.rstrip('.')}{line_mark(probe.template_line)}. {authors}",
                 fix="Let the template accept both: test the arguments with `is string`.",
             )
 

@@ -128,11 +128,11 @@ class Installation:
         if not (home / _MADE_NAME).is_file() or not python.exists():
             for left in ("bin", "lib"):
                 shutil.rmtree(home / left, ignore_errors=True)
-            self._call([self.plan.base_python, "-m", "venv", str(home)], what="the environment could not be created")
+            self._call([self.plan.base_python, "-m", "venv", str(home)], failure="the environment could not be created")
             (home / _MADE_NAME).touch()
         self._install(home, python)
         self._announce(f"Trying vLLM {VLLM_VERSION}", 1.0 - _TRIED_SHARE)
-        self._call([str(python), "-c", self._check], what="the installed vLLM does not start")
+        self._call([str(python), "-c", self._check], failure="the installed vLLM does not start")
         shutil.rmtree(home / "downloads", ignore_errors=True)
         _write_marker(home, self.plan)
 
@@ -160,7 +160,7 @@ class Installation:
                 raise
             self._call([*command, "--index-url", TORCH_INDEX, *wanted], watch)
 
-    def _call(self, command: Sequence[str], watch: _LotWatch | None = None, what: str = "") -> None:
+    def _call(self, command: Sequence[str], watch: _LotWatch | None = None, failure: str = "") -> None:
         """Run a command to its end.
 
         Raises:
@@ -188,7 +188,7 @@ class Installation:
         if self.is_cancelled:
             raise _cancelled()
         if process.exit_status != 0:
-            raise _CommandError(what or "the lab's packages could not be installed", tail)
+            raise _CommandError(failure or "the lab's packages could not be installed", tail)
 
     def _announce(self, sentence: str, fraction: float) -> None:
         self.progress = InstallProgress(sentence, fraction, time.monotonic() - self._began_s)
@@ -198,7 +198,7 @@ class Installation:
 class _CommandError(LabError):
     """A command of the installation failed; says what it said."""
 
-    def __init__(self, what: str, tail: Sequence[str]) -> None:
+    def __init__(self, failure: str, tail: Sequence[str]) -> None:
         lines = [_mask_addresses(line) for line in tail]
         errors = [line for line in lines if line.startswith("ERROR:") or re.match(r"[\w.]*Error\b", line)]
         said = f": {(errors or lines or ['it gave no reason'])[-1].removeprefix('ERROR:').strip()[:240]}"
@@ -206,7 +206,7 @@ class _CommandError(LabError):
             "What is installed so far is kept: run the same command again to continue. Check the network, and "
             "`pip config list`."
         )
-        super().__init__(what + said, hint, log_tail="\n".join(lines))
+        super().__init__(failure + said, hint, log_tail="\n".join(lines))
 
 
 class _LotWatch:

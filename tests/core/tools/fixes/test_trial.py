@@ -58,8 +58,8 @@ def test_how_a_test_ended_is_reported(python: Path, tmp_path: Path, monkeypatch:
         file.write_text(f"def test_it():\n    {test}")
         return try_in_vllm(file)
 
-    assert outcome("pass") == Trial("0.0.1", fails=False, told="")
-    assert outcome("assert False, 'gone'") == Trial("0.0.1", fails=True, told="gone")
+    assert outcome("pass") == Trial("0.0.1", fails=False, explanation="")
+    assert outcome("assert False, 'gone'") == Trial("0.0.1", fails=True, explanation="gone")
     assert outcome("open('/no/such/file')").fails is None
 
 

@@ -102,9 +102,9 @@ def test_the_test_fails_in_vllm_for_the_dropped_call_and_passes_for_a_healthy_on
 
     passed, failed = try_in_vllm(healthy), try_in_vllm(dropped)
 
-    assert (passed.fails, passed.told) == (False, "")
-    assert failed.fails is True, failed.told
-    assert failed.told.startswith("0 of 1 calls returned")
+    assert (passed.fails, passed.explanation) == (False, "")
+    assert failed.fails is True, failed.explanation
+    assert failed.explanation.startswith("0 of 1 calls returned")
 
 
 @pytest.mark.vllm
@@ -121,8 +121,8 @@ def test_the_test_fails_in_an_engine_s_wheel_for_the_dropped_call_and_passes_for
 
     passed, failed = (try_source(source, runner) for source in sources)
 
-    assert (passed.version, passed.fails) == (WHEELS[kind].example, False), passed.told
-    assert failed.fails is True, failed.told
+    assert (passed.version, passed.fails) == (WHEELS[kind].example, False), passed.explanation
+    assert failed.fails is True, failed.explanation
 
 
 def test_another_engine_is_tested_with_its_own_parser_for_the_family():
@@ -172,14 +172,14 @@ def test_a_test_in_the_manner_of_unittest_is_run_and_told(tmp_path, found, fails
     trial = try_test(file, Runner(sys.executable, "pytest"))
 
     assert (trial.version, trial.fails) == (pytest.__version__, fails)
-    assert trial.told.startswith("Lists differ: []") == fails
+    assert trial.explanation.startswith("Lists differ: []") == fails
 
 
 def test_a_package_that_is_not_there_runs_no_test(tmp_path):
     trial = try_test(tmp_path / "none.py", Runner(sys.executable, "no_such_package"))
 
     assert (trial.version, trial.fails) == (None, None)
-    assert "there is no no_such_package" in trial.told
+    assert "there is no no_such_package" in trial.explanation
 
 
 def test_a_test_that_was_run_does_not_say_that_it_was_not():
