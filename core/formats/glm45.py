@@ -138,6 +138,7 @@ FORMAT: ModelFormat = TextFormat(
         ),
         partial=re.compile(r"</?(?:arg_key>[^<\n]{0,200}(?:</arg_key>\s*)?<?)?[^<>\n]{0,80}\Z"),
         parameter_closer=re.compile(r"</arg_value>"),
+        exact_tags=True,
         filler=re.compile(r"(?:\s|\\n)*+"),  # some write the line break as a backslash and an n
         guards_prose=True,
     ).scan,

@@ -113,6 +113,8 @@ def _judge(text: str, span: Span, value: JSON, hit: Hit | None, closing: tuple[s
     arguments, problem = object_from_value(value)
     if hit is None and ((is_cut and closing) or span.start == span.stop):
         return Arguments(span, arguments, CallStatus.TRUNCATED, "cut before its closing marker", stop)
+    if closing and hit is not None and hit.marker not in closing and span.start == span.stop:
+        return Arguments(span, None, CallStatus.MALFORMED, "it has no arguments", stop)
     if closing and (hit is None or hit.marker not in closing):
         problem = problem or f"its closing marker {closing[0]!r} is missing"
     status = CallStatus.MALFORMED if arguments is None else CallStatus.COMPLETE

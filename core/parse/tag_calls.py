@@ -26,6 +26,7 @@ from prompt_debugger.core.parse.tag_values import TagValue, decode_values
 from prompt_debugger.core.parse.tools import parameter_schemas, tool_names
 
 _MAX_CLOSERS = 64  # closing tags inside one value that are looked at
+_MAX_PROSE = 400  # characters between a wrapper and the call in it
 _HALF_TAG = re.compile(r"<[a-z][^<>|]{0,80}\Z")
 _PARTIAL_TAG = re.compile(r"</?[^<>]{0,80}\Z")
 _SPACE = re.compile(r"\s*+")
@@ -126,9 +127,10 @@ class _TagScan:
         call = self._read_call(opener)
         if call is None:
             return max(opener.end(), opener.start() + 1)
-        wrappers = self._pending if self._pending and self._is_next_to(self._pending[-1].stop, opener.start()) else []
         stop = call.char_span.stop
         start = call.char_span.start
+        is_next = bool(self._pending) and self._is_next_to(self._pending[-1].stop, opener.start())
+        wrappers = self._pending if is_next or self._holds_prose(start, stop) else []
         if self._family.wraps_each:
             previous = wrappers or ([self._markup[-1]] if self._markup else [])
             opens = bool(previous) and not self._text.startswith("</", previous[-1].start)
@@ -139,7 +141,7 @@ class _TagScan:
                 self._text, skip_space(self._text, stop, self._region.stop), self._region.stop
             )
             stop = closing.end() if closing is not None and closing.group().startswith("</") else stop
-        span = Span(wrappers[0].start if wrappers else start, stop)
+        span = Span(wrappers[0].start if wrappers and is_next else start, stop)
         guards = self._family.guards_prose and not is_sure(self._text, call, span, self._names)
         if self._guard.is_quoted(span, in_sentence=guards):
             self._pending.clear()
@@ -149,6 +151,17 @@ class _TagScan:
         self._calls.append(replace(call, char_span=Span(start, stop)))
         self._guard.skip(stop)
         return max(stop, opener.end())
+
+    def _holds_prose(self, start: int, stop: int) -> bool:
+        """Return whether one wrapper, opened on a line of its own, holds a sentence, this call, and its closing tag."""
+        opened = self._pending[0] if len(self._pending) == 1 else None
+        if opened is None or not opened.stop <= start <= opened.stop + _MAX_PROSE:
+            return False
+        at_line_start = opened.start == self._region.start or self._text[opened.start - 1] == "\n"
+        if not at_line_start or self._text.startswith("</", opened.start) or "<" in self._text[opened.stop : start]:
+            return False
+        closing = self._family.wrapper.match(self._text, skip_space(self._text, stop, self._region.stop))
+        return closing is not None and closing.group().startswith("</")
 
     def _owns(self, span: Span) -> bool:
         return bool(self._calls) and self._calls[-1].char_span.stop >= span.stop
