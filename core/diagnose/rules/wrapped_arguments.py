@@ -2,7 +2,7 @@ r"""The JSON of a call's arguments is inside a code fence or among other words.
 
 What it finds:
     Arguments of the answer that contain one JSON object with something around it:
-    a code fence, or words before or after it.
+    a code fence, or words before or after it; or a piece of it that comes twice in the stream.
 
 Why it matters:
     A client decodes the field unchanged and fails at the first character that is not JSON,
@@ -15,25 +15,44 @@ Good:
     `"arguments": "{\"city\": \"Paris\"}"`
 
 Source:
-    tracker: vllm-project/vllm#41739.
+    tracker: vllm-project/vllm#41739. derived: streams of llama-cpp-python 0.3.36.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.fields import as_list, decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+
+_MAX_TRIES = 8  # pieces that are left out in turn
+_FIX_TWICE = (
+    Step("Ask without streaming, and compare: if the arguments are right then, what writes the stream is to blame."),
+    Step("Update it, or report it to its authors."),
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report returned arguments with something around the object."""
     for call, text, fault in broken_calls(trace, Break.WRAPPED):
         field = f"{call.field}.function.arguments"
+        twice = _sent_twice(trace, call.field, text)
+        if twice is not None:
+            piece, event = twice
+            yield Report(
+                title=f"A piece of the arguments of the call to `{call.name}` comes twice in the stream.",
+                detail=f"`{field}` is {text[:160]!r}: events {event - 1} and {event} both bring {piece!r}, and without "
+                "one of them the arguments are a whole JSON object.",
+                evidence=(in_message(field, text[slice(*fault.span)], fault.span),),
+                fix=_FIX_TWICE,
+            )
+            continue
         yield Report(
             title=f"The arguments of the call to `{call.name}` contain more than their JSON object.",
             detail=f"`{field}` is {text[:160]!r}: {fault.words}.",
@@ -43,6 +62,28 @@ def find(trace: Trace) -> Iterator[Report]:
                 *strict_tools(trace),
             ),
         )
+
+
+def _sent_twice(trace: Trace, field: str, text: str) -> tuple[str, int] | None:
+    """Return a piece that comes twice in a row, and the event of the second, if arguments are whole without it."""
+    is_written = trace.raw is not None and text in trace.raw.text  # by the model itself
+    deltas = () if trace.chat_stream is None or is_written else trace.chat_stream.deltas
+    pieces: list[tuple[int, str]] = []
+    for event, delta in enumerate(deltas):
+        for entry in map(as_object, as_list(delta.delta.get("tool_calls"))):
+            arguments = as_object(entry.get("function")).get("arguments")
+            if field == f"tool_calls[{entry.get('index')}]" and isinstance(arguments, str) and arguments:
+                pieces.append((event, arguments))
+    texts = [piece for _, piece in pieces]
+    if "".join(texts) != text:
+        return None
+    again = [
+        at for at in range(1, len(pieces)) if texts[at] == texts[at - 1] and pieces[at][0] == pieces[at - 1][0] + 1
+    ]
+    for at in again[:_MAX_TRIES]:
+        if isinstance(decode_json("".join((*texts[:at], *texts[at + 1 :]))), dict):
+            return texts[at], pieces[at][0]
+    return None
 
 
 RULE: Rule = TraceRule(
