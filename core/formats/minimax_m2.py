@@ -10,7 +10,8 @@ r"""MiniMax M2: invocations with named parameters.
     </minimax:tool_call>[e~[
 
 Text is written plainly, anything else as JSON; the tool's schema decides. The
-line break before the section is framing; values are exact.
+line break before the section is framing; values are exact. Models of others write the
+same invocations between `<tool_call>` and `</tool_call>`, which no parser of this family reads.
 
 Source: the chat template of MiniMax-M2, 2025-10.
 """
@@ -18,6 +19,7 @@ Source: the chat template of MiniMax-M2, 2025-10.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.base.structural_tag import (
@@ -67,6 +69,7 @@ FORMAT: ModelFormat = TextFormat(
     marks=(
         Mark("<minimax:tool_call>"),
         Mark("</minimax:tool_call>", STRONG),
+        Mark("<tool_call>", STRONG, r"<tool_call>\s{0,80}<invoke\s{1,8}name\s{0,8}="),
         Mark("<invoke", FAIR, r"(?m)^[ \t]*<invoke\s+name\s*=[^>\n]{0,256}>\s*(?:<parameter\s+name|</invoke>)"),
     ),
     tails=("]~b]ai",),
@@ -88,7 +91,7 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=in_sections(
-        INVOCATIONS.scan,
+        replace(INVOCATIONS, wrapper=re.compile(r"</?(?:minimax:)?tool_call>")).scan,
         re.compile(r"<minimax:tool_call>"),
         re.compile(r"</minimax:tool_call>"),
         "`<minimax:tool_call>`",
