@@ -1,4 +1,4 @@
-"""Take a port of this machine, or say why it cannot be had."""
+"""Take a port of this machine, or say why it cannot be taken."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from typing import Final
 
 from prompt_debugger.core.base.errors import DebuggerError, MachineError, RequestError
 
-_SAID: Final = {
+_MESSAGES: Final = {
     "disk-full": ("The disk is full.", "Free some space, or use a location on another disk."),
     "disk": (
         "The disk cannot be read or written.",
@@ -93,7 +93,7 @@ def fault_of(error: BaseException, doing: str = "", *, further: str = "") -> Mac
     if kind is None:
         before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         return None if before is None else fault_of(before, doing, further=further)  # cleaning up failed, too
-    message, hint = _SAID[kind]
+    message, hint = _MESSAGES[kind]
     return MachineError(
         f"{message} This happened while {doing}." if doing else message, f"{hint} {further}".rstrip(), kind=kind
     )

@@ -158,7 +158,7 @@ def _counted_tokens(completion: Completion) -> int | None:
 
 
 def _other_counting(completion: Completion, witness: Witness) -> str | None:
-    """Return how the prompt shows that server and tokenizer count otherwise; `None` if it does not."""
+    """Return how the prompt shows that server and tokenizer count differently; `None` if it does not."""
     if not witness.tokenizes_alike:
         why = "The server tokenizes the prompt differently from the local tokenizer"
         return f"{why}, so its count of output tokens does not show whether control tokens are missing. {_HOW}."

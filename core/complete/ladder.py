@@ -56,7 +56,7 @@ class Gathered:
         grammar: The grammar that the server puts on the answer, where it renders the request.
         server: The server, with what the answers showed of it.
         refusal: Why the server would not take the request.
-        notes: What could not be had or is not certain, a sentence each.
+        notes: What could not be obtained or is not certain, a sentence each.
     """
 
     sent: JSONObject
@@ -83,10 +83,10 @@ class Sampling:
     """A second sampling: raw completion in addition to the chat.
 
     Attributes:
-        completion: What it gave; `None` if it could not be had.
+        completion: What it gave; `None` if it could not be obtained.
         prompt_token_ids: The ids it ran on, if they are the server's.
         origin: Where its prompt came from, in words.
-        problem: Why it could not be had, or not as wished; a clause.
+        problem: Why it could not be obtained, or not as wished; a clause.
         is_unasked: Whether the person wants no further request.
     """
 

@@ -354,7 +354,7 @@ def _beheaded(text: str) -> BrokenArguments | None:
 
 
 def _divergence(text: str, at: int, stop: int) -> str:
-    """Say where a broken beginning parts from the whole object that follows it; "" if it only stops too early."""
+    """Say where a broken beginning departs from the whole object that follows it; "" if it only stops too early."""
     pairs = zip(text[:at], text[at:stop], strict=False)
     place = next((index for index, (one, other) in enumerate(pairs) if one != other), None)
     if place is None:

@@ -340,7 +340,7 @@ UNREAD_THOUGHTS = (ReasoningPair("<thought>", "</thought>"),)
 
 
 def opens_with_thought(text: str) -> ReasoningPair | None:
-    """Return the tags of the reasoning block that a raw output begins with; `None` if it begins otherwise."""
+    """Return the tags of the reasoning block that a raw output begins with; `None` if it begins with none."""
     begin = text.lstrip()
     return next((pair for pair in (*TABLES.reasoning_pairs, *UNREAD_THOUGHTS) if begin.startswith(pair.opener)), None)
 

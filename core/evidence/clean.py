@@ -23,11 +23,11 @@ from prompt_debugger.core.evidence.markdown_table import unfold_tables
 from prompt_debugger.core.evidence.transcripts import output_of_command
 from prompt_debugger.core.evidence.wrapped import (
     join_escapes,
-    joined_print,
-    of_one_width,
-    unwrapped,
-    unwrapped_escaped,
-    unwrapped_paragraphs,
+    join_full_lines,
+    join_print,
+    unwrap,
+    unwrap_escaped,
+    unwrap_paragraphs,
 )
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -258,7 +258,7 @@ def _unescaped_once(text: str) -> str | None:
     """Undo the escapes of a text that was copied out of a JSON string: all of its quotes are escaped."""
     if not has_any(text, ('\\"', "\\u201")) or _BARE_QUOTE.search(text) is not None:
         return None
-    text = of_one_width(text.strip("\n")) or text  # a terminal wrapped a text that had no line ends
+    text = join_full_lines(text.strip("\n")) or text  # a terminal wrapped a text that had no line ends
     inside = text.rstrip("\\").replace("\n", "\\n").replace("\t", "\\t")
     inner = json_of(f'"{inside}"')
     if isinstance(inner, str):
@@ -313,7 +313,7 @@ def _unescaped(text: str) -> str | None:
         return None
     has_quotes = "&quot;" in text or "&#34;" in text or "&#39;" in text or "&#x27;" in text
     if has_quotes and '"' not in text:
-        return unwrapped_escaped(text) or html.unescape(join_escapes(text))
+        return unwrap_escaped(text) or html.unescape(join_escapes(text))
     is_json = text.lstrip().startswith(("{", "[", "data:"))
     return html.unescape(text) if "&lt;" in text and not is_json else None
 
@@ -336,7 +336,7 @@ _STEPS: tuple[Step, ...] = (
     ("", _use_line_feeds),
     ("", joined_entries),
     ("No-break spaces were replaced by plain ones.", _spaced),
-    ("Line breaks from wrapping were removed.", joined_print),
+    ("Line breaks from wrapping were removed.", join_print),
     ("Line numbers at the beginning of each line were removed.", _unnumbered),
     ("The signs of a diff at the beginning of each line were removed.", _unadded),
     ("The command above the text and the prompt below it were removed.", output_of_command),
@@ -360,8 +360,8 @@ _STEPS: tuple[Step, ...] = (
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Remarks next to lines of JSON were removed.", _unremarked),
     ("Comments between lines of JSON were removed.", _uncommented),
-    ("Line breaks from wrapping were removed.", unwrapped),
-    ("Line breaks from wrapping were removed.", unwrapped_paragraphs),
+    ("Line breaks from wrapping were removed.", unwrap),
+    ("Line breaks from wrapping were removed.", unwrap_paragraphs),
 )
 # Of several things below one another, what each may carry by itself.
 _OF_A_PART: tuple[Step, ...] = tuple(

@@ -57,7 +57,7 @@ from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.words_around import add_words
-from prompt_debugger.core.evidence.wrapped import unwrapped
+from prompt_debugger.core.evidence.wrapped import unwrap
 from prompt_debugger.core.formats import CONTROL_TOKEN
 from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
@@ -116,7 +116,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     blocks = split(text)
     lone = blocks[0] if len(blocks) == 1 and blocks[0].kind is BlockKind.FENCED else None
-    is_request = lone is not None and _is_fenced_request(lone.text, text) and unwrapped(lone.text) is None
+    is_request = lone is not None and _is_fenced_request(lone.text, text) and unwrap(lone.text) is None
     if lone is not None and depth < _MAX_FENCES and not is_request:
         return read_mixed(lone.text, row, read, depth + 1)
     if row > 1:

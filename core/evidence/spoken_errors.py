@@ -55,7 +55,7 @@ def spoken_error(text: str) -> FoundError | None:
         return None
     text = drop_denied(drop_documents(drop_manual(text)))
     status: FoundError | None = None
-    for said in islice(dict.fromkeys(_said(text)), _MAX_TRIED):
+    for said in islice(dict.fromkeys(_candidates(text)), _MAX_TRIED):
         if is_of_program(said):
             continue
         found = error_of_text(said)
@@ -80,7 +80,7 @@ def _read_kept_body(text: str, status: FoundError | None) -> FoundError | None:
     return None if found is None else FoundError(replace(found[0], status=status.refusal.status), found[1])
 
 
-def _said(text: str) -> Iterator[str]:
+def _candidates(text: str) -> Iterator[str]:
     """Yield what may be an error's words: strings of JSON, or what lines quote, and lines."""
     value = json_of(text)
     if value is None and text.lstrip().startswith(("{", "[")):

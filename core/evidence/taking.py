@@ -85,7 +85,7 @@ def _drop_pieces(answer: Answer) -> Answer:
 def take_last_answer(evidence: Evidence) -> Evidence:
     """Return a conversation that was copied without model and tools with its last message as the answer.
 
-    Only where that message is the assistant's: what a client would send ends otherwise.
+    Only where that message is the assistant's: what a client would send ends with another message.
     """
     request = evidence.request
     if request is None or {*evidence.holds} != {Part.REQUEST} or request.body.keys() != {"messages"}:

@@ -31,14 +31,14 @@ _EVENT_FIELD = re.compile(r"[ \t]*+(?:data|event|id|retry)?:")
 _ANSWER = re.compile(r'"(?:choices|tool_calls|raw)"')
 
 
-def unwrapped(text: str) -> str | None:
+def unwrap(text: str) -> str | None:
     """Return a text without the breaks that a fixed width put into it; `None` if it shows none."""
     if text.lstrip().startswith("data:"):
         return _read_events(text)
     if "\n" not in text.strip() or _STARTS.match(text) is None or json_of(text) is not None:
         return None
     is_command = text.lstrip().startswith("curl ")
-    joined = None if is_command and text.strip().count("\n") < _MIN_BREAKS else of_one_width(text.strip("\n"))
+    joined = None if is_command and text.strip().count("\n") < _MIN_BREAKS else join_full_lines(text.strip("\n"))
     if joined is not None and _is_whole(joined) and not _is_laid_out(text.strip()):
         return joined
     is_request = '"messages"' in text and '"choices"' not in text
@@ -48,12 +48,12 @@ def unwrapped(text: str) -> str | None:
     return None
 
 
-def unwrapped_paragraphs(text: str) -> str | None:
+def unwrap_paragraphs(text: str) -> str | None:
     """Take out the breaks of a fixed width in one of several paragraphs."""
     parts = _BLANK_LINE.split(text)
     if not 1 < len(parts) <= _MAX_PARAGRAPHS:
         return None
-    changed = [unwrapped(dedent(part)) or part for part in parts]  # a break leaves the margin within a word
+    changed = [unwrap(dedent(part)) or part for part in parts]  # a break leaves the margin within a word
     return "\n\n".join(changed) if changed != parts else None
 
 
@@ -68,9 +68,9 @@ def _is_laid_out(text: str) -> bool:
     return not any("\n" in found[0] for found in _STRING.finditer(text)) and _is_whole(text)
 
 
-def unwrapped_escaped(text: str) -> str | None:
+def unwrap_escaped(text: str) -> str | None:
     """Return a text that was escaped for HTML and then wrapped, as it was before both; `None` if it was not wrapped."""
-    joined = of_one_width(text.strip("\n")) if "\n" in text.strip() else None
+    joined = join_full_lines(text.strip("\n")) if "\n" in text.strip() else None
     plain = None if joined is None else html.unescape(joined)
     return plain if plain is not None and _is_whole(plain) else None
 
@@ -80,7 +80,7 @@ def join_escapes(text: str) -> str:
 
     Where all lines but the last are of one width, two or more, no break was there before.
     """
-    joined = of_one_width(text.strip("\n")) if text.strip("\n").count("\n") >= _MIN_BREAKS else None
+    joined = join_full_lines(text.strip("\n")) if text.strip("\n").count("\n") >= _MIN_BREAKS else None
     if joined is not None:
         return joined
     broken = _BROKEN_ESCAPE.search(text)
@@ -91,7 +91,7 @@ def join_escapes(text: str) -> str:
     return "".join(line if len(line) == width else f"{line}\n" for line in lines).removesuffix("\n")
 
 
-def of_one_width(text: str) -> str | None:
+def join_full_lines(text: str) -> str | None:
     """Return a text without its line ends, where all of its lines but the last are full; else `None`."""
     lines = text.split("\n")
     width = len(lines[0])
@@ -100,7 +100,7 @@ def of_one_width(text: str) -> str | None:
     return "".join(lines) if all(len(line) == width for line in lines[:-1]) else None
 
 
-def joined_print(text: str) -> str | None:
+def join_print(text: str) -> str | None:
     """Return a text in which a printed object is on one line again, whatever lines are around; `None` without one.
 
     Lines of one width follow one another, and what they make together is an object that is printed to its end.

@@ -96,7 +96,7 @@ class Channels:
         )
 
     def _open_in_prompt(self, prompt_tail: str) -> BodyKind | None:
-        """Return what the message is whose header ends the prompt, `None` if the prompt ends otherwise."""
+        """Return what the message is whose header ends the prompt, `None` if the prompt ends without one."""
         last = None
         for header in self.header.finditer(prompt_tail):
             last = header

@@ -20,7 +20,7 @@ from prompt_debugger.core.base.types import JSON, PromptSpan, Span
 from prompt_debugger.core.render.inspect import inspect_template
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
 from prompt_debugger.core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
-from prompt_debugger.core.render.trace.derive import unwrapped
+from prompt_debugger.core.render.trace.derive import unwrap
 from prompt_debugger.core.render.trace.environment import TracedTemplate, compile_traced
 from prompt_debugger.core.render.trace.reads import unread_paths
 from prompt_debugger.core.render.trace.rows import Row, SourceMap, build_rows
@@ -85,7 +85,7 @@ def _as_served(job: RenderJob) -> tuple[RenderJob, dict[str, tuple[str, ...]]]:
         return job, {}
     wrapped, applied = apply_causes({one.name: _wrap_variable(one) for one in job.variables}, job.causes)
     variables = tuple(
-        replace(one, value=unwrapped(wrapped[one.name])) if one.name in ("messages", "tools") else one
+        replace(one, value=unwrap(wrapped[one.name])) if one.name in ("messages", "tools") else one
         for one in job.variables
     )
     return replace(job, variables=variables, causes=()), applied
@@ -260,7 +260,7 @@ def _runtime_position(job: RenderJob) -> tuple[int | None, int | None]:
     return None, None
 
 
-_SAID = re.compile(r"No (filter|test) named '([^']{1,100})'(?: found)?\.")
+_NO_SUCH_FILTER = re.compile(r"No (filter|test) named '([^']{1,100})'(?: found)?\.")
 
 
 class MissingName(NamedTuple):
@@ -291,7 +291,7 @@ def missing_name(error: Exception, message: str, template: str) -> MissingName |
 
     A template can raise the same words itself; that is another class of errors.
     """
-    said = _SAID.fullmatch(message)
+    said = _NO_SUCH_FILTER.fullmatch(message)
     if said is None or not isinstance(error, jinja2.TemplateRuntimeError | jinja2.TemplateAssertionError):
         return None
     kind, name = said[1], said[2]

@@ -196,7 +196,7 @@ def _drop_field(attempt: Attempt, field: str) -> Attempt:
 
 
 def _set_variable(attempt: Attempt, name: str, value: JSON, sentence: str = "") -> Attempt:  # any JSON
-    """Return the attempt with one variable set otherwise, and the sentence that says so."""
+    """Return the attempt with one variable set differently, and the sentence that says so."""
     before = next((one for one in attempt.job.variables if one.name == name), None)
     if before is not None and before.value == value:
         return attempt

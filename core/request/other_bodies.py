@@ -146,7 +146,7 @@ _SAME = frozenset(
 )
 
 
-# Fields of chat completions that Responses names otherwise, or has elsewhere; `stop` it does not have.
+# Fields of chat completions that Responses names differently, or has elsewhere; `stop` it does not have.
 OF_CHAT: dict[str, str] = {
     "response_format": "text.format",
     "max_tokens": "max_output_tokens",

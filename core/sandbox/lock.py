@@ -1,7 +1,7 @@
 """The lock of a sandbox: what a process gives up for good before it touches anyone's text.
 
 Memory is limited for the process, processor time for each job; no new file,
-socket or process can be had. Python's own code is refused by audit event, on
+socket or process can be opened. Python's own code is refused by audit event, on
 every system; compiled code by the kernel (`core.sandbox.kernel`), as far as the
 system can. What it cannot is returned, for the page says so when it starts.
 """

@@ -88,7 +88,7 @@ class SandboxProcess:
             while answer[0] == "step":
                 yield answer
                 answer, unsent = self._next(unsent, limits)
-        except _TooMuchError as problem:
+        except _ProcessEndedError as problem:
             self.kill()
             raise SandboxError(f"{activity} {problem}", hint, limit=problem.limit) from None
         except GeneratorExit:  # the caller has had enough
@@ -115,7 +115,7 @@ class SandboxProcess:
             return
         try:
             self._next(memoryview(b""), Limits(wall_s=_START_S, answer_mb=1))
-        except _TooMuchError as problem:
+        except _ProcessEndedError as problem:
             self.kill()
             if problem.limit == "stopped":
                 raise SandboxError("The work was stopped.", limit="stopped") from None
@@ -132,14 +132,14 @@ class SandboxProcess:
         most = limits.answer_mb << 20
         while (size := frame_size(self._data)) is None or len(self._data) < size:
             if size is not None and size > most:
-                raise _TooMuchError(f"wrote an answer of more than {limits.answer_mb:,} MB", "answer")
+                raise _ProcessEndedError(f"wrote an answer of more than {limits.answer_mb:,} MB", "answer")
             unsent = self._wait(unsent, deadline, limits)
         body = bytes(memoryview(self._data)[HEADER:size])
         del self._data[:size]
         try:
             answer = unpack(body)
         except UnknownValueError as error:
-            raise _TooMuchError(f"returned a malformed answer ({error})", "answer") from None
+            raise _ProcessEndedError(f"returned a malformed answer ({error})", "answer") from None
         assert isinstance(answer, tuple)
         return answer, unsent
 
@@ -147,7 +147,7 @@ class SandboxProcess:
         """Wait for the pipes once, read and write what they take; returns what is still to be sent."""
         left = deadline - time.monotonic()
         if left <= 0:
-            raise _TooMuchError(f"gave no answer within {limits.wall_s:g} s", "wall")
+            raise _ProcessEndedError(f"gave no answer within {limits.wall_s:g} s", "wall")
         poll = select.poll()
         poll.register(self._stdout, select.POLLIN)
         if not self._is_mute:
@@ -178,17 +178,17 @@ class SandboxProcess:
                 self._is_mute = not data
                 self._tail = (self._tail + data)[-_TAIL_BYTES:]
 
-    def _death(self, limits: Limits) -> _TooMuchError:
+    def _death(self, limits: Limits) -> _ProcessEndedError:
         """Return how it died, as the limit that it hit."""
         status = self._process.wait(_DEATH_S)
         if self._is_killed:
-            return _TooMuchError("was stopped", "stopped")
+            return _ProcessEndedError("was stopped", "stopped")
         self._keep_tail()
         if status == -signal.SIGPROF:
-            return _TooMuchError(f"took more than {limits.cpu_s:g} s of processor time", "cpu")
+            return _ProcessEndedError(f"took more than {limits.cpu_s:g} s of processor time", "cpu")
         if any(word in self._tail for word in _OUT_OF_MEMORY):
-            return _TooMuchError(f"needed more than {limits.memory_mb:,} MB of memory", "memory")
-        return _TooMuchError(f"crashed its process (status {status})", "crash")
+            return _ProcessEndedError(f"needed more than {limits.memory_mb:,} MB of memory", "memory")
+        return _ProcessEndedError(f"crashed its process (status {status})", "crash")
 
 
 _CANNOT_START = (
@@ -197,13 +197,13 @@ _CANNOT_START = (
 
 
 def cannot_start(error: OSError, forkserver: Forkserver | None = None) -> SandboxError:
-    """Return the error of a process that cannot be had at all."""
+    """Return the error of a process that cannot be started at all."""
     said = b"" if forkserver is None else forkserver.last_words()
     reason = said.decode("utf-8", "replace").strip().rpartition("\n")[2] or error.strerror or type(error).__name__
     return SandboxError(f"No sandbox process can be started: {reason}", _CANNOT_START, limit="start")
 
 
-class _TooMuchError(Exception):
+class _ProcessEndedError(Exception):
     """What a process did that ends it; `limit` names which one it hit."""
 
     def __init__(self, problem: str, limit: str) -> None:

@@ -140,7 +140,7 @@ def _supports(check: Check) -> Iterator[str]:
         if names:
             yield f"  {words}: {', '.join(names)}"
     for name, detail in changed.items():
-        yield f"  prints otherwise: {name} ({detail.rstrip('.')})"
+        yield f"  prints differently: {name} ({detail.rstrip('.')})"
 
 
 def _engines(check: Check) -> Iterator[str]:

@@ -278,7 +278,7 @@ _SHOWN_DELTAS = 12
 
 
 def splits_to_terminal(outcomes: Mapping[str, VllmOutcome]) -> str:
-    """Return which chunkings stream to another message, and the smallest of them with the place where they part."""
+    """Return which chunkings stream to another message, and the smallest of them with the place where they diverge."""
     lines = ["", "streamed in every chunking:"]
     for name, outcome in outcomes.items():
         failing = [trial for trial in outcome.trials if trial.difference is not None]

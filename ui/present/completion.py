@@ -130,7 +130,7 @@ def _json(value: JSONObject) -> list[JSON]:
 MAX_CHUNKS = 2_000
 _FEWEST = 2  # chunks that make a line
 _MAX_TEXT = 200  # characters of a chunk
-_SAID = {"content": "content", "reasoning": "reasoning", "reasoning_content": "reasoning"}
+_TEXT_FIELDS = {"content": "content", "reasoning": "reasoning", "reasoning_content": "reasoning"}
 
 
 def chunk_timing(trace: Trace) -> JSONObject | None:
@@ -146,15 +146,15 @@ def chunk_timing(trace: Trace) -> JSONObject | None:
 
 
 def _chunk(delta: StreamDelta, span: Span | None, raw: Completion | None) -> JSON:
-    kind, text = _said(delta)
+    kind, text = _kind_and_text(delta)
     if kind == "empty" and span is not None and raw is not None:
         text = shortened(raw.text[span.start : span.stop], _MAX_TEXT)  # what its tokens wrote, and the chunk leaves out
     return [round(delta.at_s, 4), kind, text, len(delta.token_ids or ()), [*span] if span else None]
 
 
-def _said(delta: StreamDelta) -> tuple[str, str]:
+def _kind_and_text(delta: StreamDelta) -> tuple[str, str]:
     """Return the kind of a chunk and its text."""
-    for name, kind in _SAID.items():
+    for name, kind in _TEXT_FIELDS.items():
         text = delta.delta.get(name)
         if isinstance(text, str) and text:
             return kind, shortened(text, _MAX_TEXT)
@@ -184,10 +184,10 @@ def _spans(stream: ChatResult, raw: Completion | None) -> Iterator[Span | None]:
 
 
 def _figures(deltas: tuple[StreamDelta, ...]) -> str:
-    first = next((delta for delta in deltas if _said(delta)[0] not in ("empty", "end")), None)
+    first = next((delta for delta in deltas if _kind_and_text(delta)[0] not in ("empty", "end")), None)
     gaps = [(after.at_s - before.at_s, number) for number, (before, after) in enumerate(itertools.pairwise(deltas), 2)]
     longest, number = max(gaps)
-    silent = sum(1 for delta in deltas if delta.token_ids and _said(delta)[0] == "empty")
+    silent = sum(1 for delta in deltas if delta.token_ids and _kind_and_text(delta)[0] == "empty")
     return joined(
         f"first chunk after {_time(deltas[0].at_s)}",
         "no chunk carries text" if first is None else f"first text after {_time(first.at_s)}",

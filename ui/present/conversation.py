@@ -18,7 +18,7 @@ from prompt_debugger.ui.present.verdict import verdict_payload
 from prompt_debugger.ui.present.words import OUTCOME_WORDS, as_sentence, count_of, shortened
 
 _MAX_TEXT = 2_000  # characters of a message, an answer or a call's arguments that are drawn
-_SAID = (CallOutcome.DROPPED, CallOutcome.ALTERED, CallOutcome.INVENTED)
+_FAULTS = (CallOutcome.DROPPED, CallOutcome.ALTERED, CallOutcome.INVENTED)
 
 
 def conversation_payload(
@@ -57,7 +57,7 @@ def account_sentence(conversation: Conversation) -> str:
     turns = conversation.turns
     written, returned = (sum(one) for one in zip(*((turn.written, turn.returned) for turn in turns), strict=True))
     reported = f"{count_of(len(turns), 'turn')}: {count_of(written, 'call')} written, {returned} returned"
-    bad = [(outcome, conversation.outcomes.get(outcome, 0)) for outcome in _SAID]
+    bad = [(outcome, conversation.outcomes.get(outcome, 0)) for outcome in _FAULTS]
     reported += "".join(f", {count} {outcome.value}" for outcome, count in bad if count)
     seams = [turn.seam for turn in turns if turn.seam is not None]
     exact = [seam for seam in seams if seam.unit == "token" and not seam.problem]
@@ -101,7 +101,7 @@ def _turn(turn: ConversationTurn, number: int) -> JSONObject:
         "finish_reason": None if trace.chat is None else trace.chat.finish_reason,
         "written": turn.written,
         "returned": turn.returned,
-        "outcomes": [f"{OUTCOME_WORDS[outcome]} {turn.count(outcome)}" for outcome in _SAID if turn.count(outcome)],
+        "outcomes": [f"{OUTCOME_WORDS[outcome]} {turn.count(outcome)}" for outcome in _FAULTS if turn.count(outcome)],
         "seam": None if turn.seam is None else _seam(turn.seam),
     }
 

@@ -28,7 +28,7 @@ class FieldDifference(NamedTuple):
 
     Attributes:
         target: Path in the message.
-        state: `hard`, `soft` (white space alone), `spelling` (one JSON value, spelled otherwise), `missing` or `added`.
+        state: `hard`, `soft` (white space alone), `spelling` (one JSON value in two spellings), `missing` or `added`.
         word: The same in words.
         written: What the model wrote, as [stretch, mark]: mark is "", `hard` or `soft`.
         returned: What the message says, likewise.

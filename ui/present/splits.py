@@ -1,4 +1,4 @@
-"""The split fuzz of one parser: every chunking, the smallest that fails, the messages where they part."""
+"""The split fuzz of one parser: every chunking, the smallest that fails, the messages where they diverge."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _splits_sentence(parser: str, outcome: VllmOutcome) -> str:
 
 
 def _split(trace: Trace, outcome: VllmOutcome, parts_at: int) -> JSONObject:
-    """Return the smallest failing split: its deltas around the parting one, and the messages before and after it."""
+    """Return the smallest failing split: its deltas, and the messages before and after the one that differs."""
     deltas = outcome.smallest_split
     first = max(0, min(parts_at - _MAX_DELTAS // 2, len(deltas) - _MAX_DELTAS))
     start = len("".join(deltas[:parts_at]))
@@ -67,7 +67,7 @@ def _split(trace: Trace, outcome: VllmOutcome, parts_at: int) -> JSONObject:
 
 
 def _delta_jump(trace: Trace, outcome: VllmOutcome, start: int, delta: str) -> JSON:
-    """Return where the parting delta is in the raw output, if the deltas spell its beginning."""
+    """Return where the delta at which they diverge is in the raw output, if the deltas spell its beginning."""
     parse = trace.parse
     if parse is None or not parse.raw.startswith("".join(outcome.smallest_split)):
         return None

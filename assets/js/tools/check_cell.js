@@ -1,5 +1,5 @@
 // @ts-check
-// One cell of a check's matrix: what went in, what came back, and where they part.
+// One cell of a check's matrix: what went in, what came back, and where they diverge.
 import { builders } from "../lib/builders.js";
 import { takeCell } from "./check_view.js";
 import { button, make, prose } from "../lib/dom.js";

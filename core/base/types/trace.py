@@ -73,10 +73,10 @@ class Trace:
         prompt: The prompt that the server used, as far as it is known.
         prompt_tail: The end of the prompt, where no more of it is known; "" if not even that is.
         local_prompt: Our render of the request as pasted.
-        prompt_difference: Where the two part.
+        prompt_difference: Where the two diverge.
         generation_prompt: Text that opens the assistant turn by the template; "" if it has none.
         vocabulary: What is known of the tokenizer.
-        notes: What could not be had or checked, and why, a sentence each.
+        notes: What could not be obtained or checked, and why, a sentence each.
         refusal: The server would not take the request; there is no answer, at most raw output.
         raw_again: Output of raw completion on the same prompt ids, run in addition to the chat.
         chat: The chat answer as the request asked for it, whole or streamed.

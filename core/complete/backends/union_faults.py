@@ -141,7 +141,7 @@ def _resolve(faults: list[_Fault], depth: int) -> list[_Fault]:
     done: dict[Steps, list[_Fault]] = {}
     for place, forms in by_place.items():
         if len(forms) >= _MIN_FORMS and depth > 0:
-            said = _said_of(place, forms)
+            said = _faults_of_value(place, forms)
             if said is not None:
                 done[place] = _resolve(said, depth - 1)
     left: list[_Fault] = []
@@ -156,7 +156,7 @@ def _resolve(faults: list[_Fault], depth: int) -> list[_Fault]:
     return left
 
 
-def _said_of(place: Steps, forms: dict[str, list[_Fault]]) -> list[_Fault] | None:
+def _faults_of_value(place: Steps, forms: dict[str, list[_Fault]]) -> list[_Fault] | None:
     """Return what the errors of all forms say of one value; `None` if they are better read one by one."""
     key, kind = next(((key, kind) for key in _KINDS if (kind := _kind_of(place, forms, key))), ("", ""))
     meant = {name: faults for name, faults in forms.items() if _is_meant(place, name, faults, kind)}

@@ -45,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
     seen = (
         "its prompt contains none of their names"
         if certainty is Certainty.OBSERVED
-        else "its prompt is no longer than without them"
+        else "its prompt has as many tokens as one without them"
     )
     yield Report(
         title="The legacy `functions` of the request never reached the prompt.",

@@ -10,7 +10,7 @@ from prompt_debugger.core.parse.engines.fetch import fetch_release
 
 
 def main(versions: list[str]) -> int:
-    """Fetch releases, say where each lies; returns 2 if one cannot be had."""
+    """Fetch releases, say where each lies; returns 2 if one cannot be fetched."""
     for version in versions:
         try:
             folder = fetch_release(version, on_progress=lambda line: _say(sys.stderr, line))

@@ -34,7 +34,7 @@ def peek(container: object, key: str) -> object:
     value = container._hand_out(key)
     if not was_seen and not isinstance(value, (TracedDict, TracedList)):
         container._seen.discard(key)
-        dict.__setitem__(container, key, unwrapped(value))
+        dict.__setitem__(container, key, unwrap(value))
     return value
 
 
@@ -56,7 +56,7 @@ def derived_object(entries: Mapping[str, object], field: Field, origin: Origin =
     """Return an object that stands for what is at `field`; its entries are wrapped already."""
     made = wrap_object({}, field)
     dict.update(made, entries)
-    made._raw = {plain(key): unwrapped(value) for key, value in entries.items()}
+    made._raw = {plain(key): unwrap(value) for key, value in entries.items()}
     made._origin = origin
     return made
 
@@ -65,7 +65,7 @@ def derived_array(items: Iterable[object], field: Field, origin: Origin = Origin
     """Return an array that stands for what is at `field`; its elements are wrapped already."""
     made = wrap_array([], field)
     list.extend(made, items)
-    made._raw = [unwrapped(value) for value in list.__iter__(made)]
+    made._raw = [unwrap(value) for value in list.__iter__(made)]
     made._origin = origin
     return made
 
@@ -75,7 +75,7 @@ def added_text(text: str, field: Field) -> TracedStr:
     return key_text(text, field)
 
 
-def unwrapped(value: object) -> JSON:
+def unwrap(value: object) -> JSON:
     """Return the JSON value of anything wrapped or derived."""
     if isinstance(value, TracedDict):
         return dict(value._raw)
@@ -103,7 +103,7 @@ def parse_json(text: TracedStr, field: Field) -> object | None:
     except (ValueError, RecursionError):
         return None
     value, _ = _Parser(source, field).value(_skip(source, 0))
-    return value if unwrapped(value) == expected else None
+    return value if unwrap(value) == expected else None
 
 
 class _Parser:

@@ -12,7 +12,7 @@ from prompt_debugger.core.render.trace.derive import (
     derived_object,
     peek,
     peek_all,
-    unwrapped,
+    unwrap,
 )
 from prompt_debugger.core.render.trace.runs import Field
 from prompt_debugger.core.render.trace.strings import TracedStr, traced
@@ -136,11 +136,11 @@ def _put(view: View, index: int, was: object, made: object, content_format: str)
 
 
 def _same(made: object, was: object) -> bool:
-    return json.dumps(unwrapped(made)) == json.dumps(unwrapped(was))
+    return json.dumps(unwrap(made)) == json.dumps(unwrap(was))
 
 
 def _quoted(value: object) -> str:
-    plain = unwrapped(value)
+    plain = unwrap(value)
     text = json.dumps(plain, ensure_ascii=False) if isinstance(plain, str) or plain is None else repr(plain)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

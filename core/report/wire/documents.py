@@ -249,9 +249,9 @@ class RunDocument:
         sent: The body that went to the server.
         prompt: The prompt that the server used.
         local_prompt: Our render of the request as pasted.
-        prompt_difference: Where the two part.
+        prompt_difference: Where the two diverge.
         generation_prompt: Text that opens the assistant turn by the template; "" if it has none.
-        notes: What could not be had or checked, and why.
+        notes: What could not be obtained or checked, and why.
         refusal: The server would not take the request.
         raw: Raw output.
         raw_again: Output of raw completion on the same prompt ids, run in addition to the chat.

@@ -167,7 +167,7 @@ def _cause_of_prompt(
 ) -> str | None:
     """Return what made the prompts differ, where our renders of what was asked equal them, or show what was done.
 
-    What a server did to the request of one explains that they part where its prompt and our render do; where both
+    What a server did to the request of one explains that they diverge where its prompt and our render do; where both
     prompts are proved and both were asked the same, it explains whatever they differ in.
     """
     is_explained = all(_is_rendered(trace) for trace in (left, right))

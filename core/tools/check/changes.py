@@ -31,7 +31,7 @@ class Change:
 
 
 def tool_changes(before: LockDocument, now: LockDocument) -> Iterator[Change]:
-    """Say which kinds of tools are printed otherwise, alike ones in one sentence."""
+    """Say which kinds of tools are printed differently, alike ones in one sentence."""
     alike: dict[tuple[str, bool], list[str]] = {}
     for kind, was in before.tools.items():
         fate = now.tools.get(kind, was)

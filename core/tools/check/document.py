@@ -131,8 +131,8 @@ class SmallestRecord:
         raw: Its ideal output.
         prompt_tail: End of the prompt in front of it.
         calls: The call in it.
-        problem: What comes back otherwise.
-        split: Deltas of the smallest chunking that streams otherwise.
+        problem: What comes back changed.
+        split: Deltas of the smallest chunking that streams differently.
     """
 
     raw: str
@@ -149,10 +149,10 @@ class CellRecord:
     Attributes:
         whole: Whether the whole output comes back as the answer that went in.
         streamed: Whether every chunking streams to the same; `null` if that was not tried.
-        problem: What comes back otherwise; `null` if nothing does.
+        problem: What comes back changed; `null` if nothing does.
         streamed_usual: Whether it streams right token by token, as servers usually do; `null` if that was not tried.
         remark: What is different and no fault.
-        split: Deltas of the smallest chunking that streams otherwise.
+        split: Deltas of the smallest chunking that streams differently.
         got: The message that came back, where there is a problem.
         smallest: Of a drawn answer, the smallest that fails alike.
     """

@@ -23,9 +23,9 @@ class Cell:
     Attributes:
         whole: Whether the whole output comes back as the answer that went in.
         streamed: Whether every chunking streams to the same; `None` if that was not tried.
-        problem: What comes back otherwise, in plain words; `None` if nothing does.
+        problem: What comes back changed, in plain words; `None` if nothing does.
         remark: What is different and no fault, such as another order of keys; `None` if nothing is.
-        split: Deltas of the smallest chunking that streams otherwise.
+        split: Deltas of the smallest chunking that streams differently.
         outcome: What came back.
         streamed_usual: Whether it streams right token by token, as servers usually do; `None` if that was not tried.
         leaves_reasoning: Whether the output contains reasoning that no one was asked to take out of the content.
@@ -81,7 +81,7 @@ def judge(
     split = vllms.smallest_split if vllms is not None else ()
     streamed = None if said.problems or _ran_out_of_time(outcome) else outcome.stream_equal
     if problem is None and streamed is False:
-        problem = f"streamed otherwise: {outcome.first_unequal}"
+        problem = f"streamed differently: {outcome.first_unequal}"
     leaves_reasoning = not splits_reasoning and _has_reasoning(raw)
     if problem is None and leaves_reasoning:
         problem = "reasoning stays in the content: no reasoning parser is used"

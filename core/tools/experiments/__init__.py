@@ -1,4 +1,4 @@
-"""Further questions: the request again with one thing set otherwise, one output through many releases.
+"""Further questions: the request again with one thing changed, one output through many releases.
 
 what_if    every switch that applies, and what it does to the tokens
 compare    two templates or two tokenizers on one request

@@ -28,7 +28,7 @@ class Explanation:
     """One way to render the request.
 
     Attributes:
-        switches: What is set otherwise; empty for the request as pasted.
+        switches: What is changed; empty for the request as pasted.
         token_count: Tokens of the prompt.
         off_by: `token_count` minus what the server counted.
         also: Names of other ways that lead to the very same prompt.
@@ -120,7 +120,7 @@ def explain_count(
         body: The request as it was sent.
         setup: Template and tokenizer that the server is thought to use.
         counted: `usage.prompt_tokens` of the answer.
-        max_switches: How many things may be set otherwise at once.
+        max_switches: How many things may be changed at once.
         max_renders: How many prompts may be rendered.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Why a past assistant turn is not printed again as it was, found by rendering it otherwise."""
+"""Why a past assistant turn is not printed again as it was, found by rendering it with one thing changed."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Turn:
         next_count: Units of the next prompt.
         kept: Units at the beginning that both share.
         is_raw: The output is what the model wrote; else it is its message as rendered.
-        broken: Where and why the two part; `None` if the next prompt continues.
+        broken: Where and why the two diverge; `None` if the next prompt continues.
         failure: Why there is no prompt to compare.
     """
 
@@ -267,7 +267,7 @@ class TurnStudy:
         return TurnRenders(before, past, self._known(before, past), self.encoder.keys_of(later))
 
     def places(self, made: TurnRenders, kept: int) -> tuple[Place, Place]:
-        """Return what is where the two part: in what was known, and in the next prompt with its origins."""
+        """Return what is where the two diverge: in what was known, and in the next prompt with its origins."""
         tokenizer = self.base.setup.tokenizer
         output = made.known.text[len(made.asked) :]
         known = units_of(made.asked + output, None)
@@ -282,7 +282,7 @@ class TurnStudy:
 
         Args:
             made: The renders.
-            after: What is in the next prompt where the two part.
+            after: What is in the next prompt where the two diverge.
         """
         known, later = made.known.text, made.later.text
         if later.startswith(known):
@@ -316,7 +316,7 @@ class TurnStudy:
         """Return the cause that rendering with it makes the difference disappear."""
         messages = messages_of(self.base.body)[: self.start + 1]
         shared = common_length(made.known.text, made.later.text)
-        if made.later.text.startswith(made.past):  # the message is printed alike; it was written otherwise
+        if made.later.text.startswith(made.past):  # the message is printed alike; it was written differently
             if self.output is not None:
                 return self._rewritten(made, messages)
             if not self._is_in_opening(made, shared):

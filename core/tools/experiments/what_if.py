@@ -51,7 +51,7 @@ class Effect:
         switch: The switch.
         kind: `changes` the prompt, changes `nothing`, `fails` to render, or `mends` a
             request that does not render as it is.
-        fields: Request fields that it sets otherwise; empty for what the request cannot say.
+        fields: Request fields that it changes; empty for what the request cannot say.
         unit_count: Tokens (or words) of the prompt with it; `None` if it fails.
         difference: What it takes out of the prompt and puts in; for `changes`.
         failure: Why there is no prompt; for `fails`.

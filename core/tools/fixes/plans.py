@@ -2,7 +2,7 @@
 
 | picked as | variant |
 |---|---|
-| a name of What-if, such as `thinking=true` | the request with that switch set otherwise |
+| a name of What-if, such as `thinking=true` | the request with that switch flipped |
 | `tool-parser=NAME`, `reasoning-parser=NAME` | another parser: on the lab, else the flags to start with |
 | `plugin` | this program's own reader of the run's family in the server: likewise |
 | `chat-template=FILE` | another template: likewise |
@@ -111,7 +111,7 @@ def can_run(plan: Plan) -> bool:
 
 
 def target_of(plan: Plan, target: Target) -> Target:
-    """Return where a variant runs: the same place, or the lab started otherwise."""
+    """Return where a variant runs: the same place, or the lab started with other settings."""
     if plan.tool_parser is not None:
         target = replace(target, lab=replace(target.lab, tool_parser=plan.tool_parser), tool_parser=None)
     if plan.reasoning_parser is not None:

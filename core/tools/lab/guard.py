@@ -63,7 +63,7 @@ class LabGuard:
 
         Raises:
             RequestError: A constraint takes too much processor time or memory.
-            EngineError: No helper can be had.
+            EngineError: No helper can be started.
         """
         left_s = self._cpu_s
         for constraint in constraints_of(body, are_all_strict=_is_strict(spec)):

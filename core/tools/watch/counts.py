@@ -47,7 +47,7 @@ class WatchDocument:
         unread: Those that were not.
         unread_because: Why not, with counts.
         failed: Those that the server refused.
-        streams_differ: Streams that the server's own parsers read otherwise from the whole output.
+        streams_differ: Streams that the server's own parsers read differently from the whole output.
         grammars: Requests with a grammar, by whether it was in force.
         read_on: With `--ray`, exchanges that other machines read, by their address; empty for a file that is opened.
         counts: As `debugger` of the summary of `verify`, without `api`: each exchange has its own.
@@ -84,7 +84,7 @@ class Counts:
         unread: Exchanges that were not read, by reason.
         exchanges: All of them.
         canary_changes: Known requests whose answers changed class.
-        streams_differ: Streamed answers that the server's own parsers read otherwise from the whole output.
+        streams_differ: Streamed answers that the server's own parsers read differently from the whole output.
         grammars: Exchanges whose request asks for a grammar, by whether it was in force.
         read_on: Exchanges that other machines read, by their address.
     """

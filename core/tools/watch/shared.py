@@ -100,7 +100,7 @@ def _connected(url: str, field: str) -> Iterator[Connection]:
         said = (
             "it is not an address"
             if isinstance(error, psycopg.ProgrammingError) and connection is None
-            else _said(error)
+            else _first_words(error)
         )
         raise RequestError(
             f"The database {shown(url)} cannot be used: {said}.",
@@ -109,7 +109,7 @@ def _connected(url: str, field: str) -> Iterator[Connection]:
         ) from None
 
 
-def _said(error: Exception) -> str:
+def _first_words(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 

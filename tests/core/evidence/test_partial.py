@@ -12,7 +12,7 @@ from prompt_debugger.core.base.comparable import is_partial
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.wrapped import joined_print
+from prompt_debugger.core.evidence.wrapped import join_print
 from tests.attacks.growth import grows_linearly
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
@@ -90,19 +90,19 @@ def test_a_printed_object_that_a_terminal_wrapped_is_on_one_line_again(before):
     line = start + PRINTED
     wrapped = "\n".join(line[at : at + 72] for at in range(0, len(line), 72))
 
-    joined = joined_print(f"{head}\n{wrapped}" if head else wrapped)
+    joined = join_print(f"{head}\n{wrapped}" if head else wrapped)
 
     assert joined is not None
     assert joined.endswith(PRINTED)
 
 
 def test_a_printed_object_on_lines_of_its_own_stays_so():
-    assert joined_print(PRINTED) is None
-    assert joined_print(PRINTED.replace(", ", ",\n  ")) is None
+    assert join_print(PRINTED) is None
+    assert join_print(PRINTED.replace(", ", ",\n  ")) is None
     wrapped = [PRINTED[at : at + 72] for at in range(0, len(PRINTED), 72)]
-    assert joined_print("\n".join(f"{97 + number}|{line}" for number, line in enumerate(wrapped[:2]))) is None
-    assert joined_print("\n".join(f"> {line}" for line in wrapped)) is None
-    assert joined_print(f"{'x' * 72}\n{'y' * 72}\nz {PRINTED}") is None
+    assert join_print("\n".join(f"{97 + number}|{line}" for number, line in enumerate(wrapped[:2]))) is None
+    assert join_print("\n".join(f"> {line}" for line in wrapped)) is None
+    assert join_print(f"{'x' * 72}\n{'y' * 72}\nz {PRINTED}") is None
 
 
 def test_a_fence_within_folded_html_is_read_alone():
@@ -167,4 +167,4 @@ def test_a_wrapped_paragraph_loses_its_margin_too():
 
 
 def test_joining_takes_linear_time():
-    assert grows_linearly(lambda size: joined_print("ChatCompletion(id=\n" + ("a" * 70 + "\n") * size), first=40)
+    assert grows_linearly(lambda size: join_print("ChatCompletion(id=\n" + ("a" * 70 + "\n") * size), first=40)

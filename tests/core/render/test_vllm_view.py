@@ -17,7 +17,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render.inspect import inspect_template
 from prompt_debugger.core.render.kwargs import explain_kwargs
 from prompt_debugger.core.render.request_variables import read_variables
-from prompt_debugger.core.render.trace.derive import unwrapped
+from prompt_debugger.core.render.trace.derive import unwrap
 from prompt_debugger.core.render.trace.values import wrap
 from prompt_debugger.core.render.vllm_view import apply_causes, usual_causes
 from tests.core.render.shapes import SHAPES, WEATHER, assistant, call, result, user
@@ -160,7 +160,7 @@ def reference(templates: list[str]) -> Any:
 def _ours(body: JSONObject, causes: tuple[str, ...]) -> tuple[JSON, JSON]:
     variables = {"messages": wrap(body["messages"], None, "messages"), "tools": wrap(body.get("tools"), None, "tools")}
     made, _ = apply_causes(variables, causes)
-    return unwrapped(made["messages"]), unwrapped(made["tools"])
+    return unwrap(made["messages"]), unwrap(made["tools"])
 
 
 @pytest.mark.vllm

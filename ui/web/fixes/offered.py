@@ -127,7 +127,7 @@ class OfferedFixes:
         return self._guarded(made)
 
     async def apply_switch(self, asked: Asked, edited: str, name: str) -> str:
-        """Return the request with one switch set otherwise, for the editor."""
+        """Return the request with one switch flipped, for the editor."""
         return await in_thread(self._guarded, lambda: self._apply(self._switched(asked, edited, name)))
 
     async def apply_template(self, asked: Asked, template: str, own: str) -> str:

@@ -51,7 +51,7 @@ def describe() -> dict[str, Any]:
 
 
 def import_parsers() -> None:
-    """Import every parser that can be had, so that helpers need not, each for itself."""
+    """Import every parser that is available, so that helpers need not, each for itself."""
     pairs = [(name, None) for name in _tool_parsers()] + [(None, name) for name in _reasoning_parsers()]
     for tool, reasoning in pairs:
         with contextlib.suppress(Exception):  # said when it is asked for
@@ -143,7 +143,7 @@ def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
 
 
 def _use_harmony(setting: Setting, reason: str) -> tuple[Setting, str | None]:
-    """Return a parser of harmony with harmony's own vocabulary, else why that is not to be had."""
+    """Return a parser of harmony with harmony's own vocabulary, else why that is not available."""
     try:
         return replace(setting, tokenizer=HarmonyVocabulary()), None
     except Exception as error:  # noqa: BLE001 - the package may be missing, or want to load the vocabulary from afar

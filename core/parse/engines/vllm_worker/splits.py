@@ -127,7 +127,7 @@ def compare(
         stream: Parses the output in deltas that end after the given pieces; tells a watcher what has come so far.
         seed: Of the random chunkings.
         budget_s: No new chunking is begun after this many seconds.
-        thorough: Whether to try many more chunkings, and to keep the messages around the delta at which they part.
+        thorough: Whether to try many more chunkings, and to keep the messages around the delta at which they diverge.
     """
     deadline = time.monotonic() + budget_s
     output = _text_of(pieces)

@@ -108,7 +108,7 @@ def _ends(model: CheckedModel, ideals: Sequence[Ideal]) -> Iterator[Finding]:
 
 
 def _variants(model: CheckedModel, renderer: Renderer | None) -> Iterator[Finding]:
-    """Report named templates that render the same request otherwise."""
+    """Report named templates that render the same request differently."""
     if model.template_file is not None or len(model.settings.templates) < 2:
         return
     body: JSONObject = {"messages": [{"role": "user", "content": USER_WORDS}], "tools": list(TOOLS)}

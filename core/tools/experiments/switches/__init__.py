@@ -1,4 +1,4 @@
-"""What can be set otherwise about a request and its rendering, one named switch at a time.
+"""What can be changed about a request and its rendering, one named switch at a time.
 
 `find_switches` gives those that a person can set; `find_server_switches` adds what
 a server may do by itself, for guessing at one that shows nothing but a number.

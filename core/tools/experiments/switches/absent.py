@@ -15,7 +15,7 @@ _ROLES = ("system", "developer")
 
 @dataclass(frozen=True, slots=True)
 class AbsentSwitch:
-    """A switch that has nothing to set otherwise.
+    """A switch that has nothing to change.
 
     Attributes:
         name: Its stable name.

@@ -1,4 +1,4 @@
-"""A switch: one thing of a request, or of its rendering, set otherwise."""
+"""A switch: one thing of a request, or of its rendering, changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Topic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """One thing set otherwise.
+    """One thing changed.
 
     Attributes:
         name: Stable name, such as `no-generation-prompt` or `thinking=true`.
@@ -50,7 +50,7 @@ class Switch:
     apply: Annotated[Apply, Field(exclude=True)]
 
     def applies_to(self, variant: Variant) -> bool:
-        """Return whether there is something to set otherwise."""
+        """Return whether there is something to change."""
         return not self.apply(variant).is_same(variant)
 
 

@@ -16,7 +16,7 @@ _MARK = "\u2766 some words of ours \u2766"  # is where a template puts a system 
 
 
 def system_switches(variant: Variant) -> Iterator[Switch]:
-    """Yield what can be set otherwise about the system message."""
+    """Yield what can be changed about the system message."""
     if _has_system(variant.body):
         yield Switch("without-system", Topic.SYSTEM, _TARGET, "leaves out the system messages", on_body(_drop_system))
     else:

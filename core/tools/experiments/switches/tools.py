@@ -13,7 +13,7 @@ _TARGET = "tools"
 
 
 def tool_switches(variant: Variant) -> Iterator[Switch]:
-    """Yield what can be set otherwise about the tools."""
+    """Yield what can be changed about the tools."""
     if isinstance(variant.body.get("tools"), list) and variant.body["tools"]:
         yield _switch("without-tools", "leaves out the tools", on_body(lambda body: drop_keys(body, "tools")))
         change = "writes every tool as vLLM does: keys in its order, a missing description or schema as null"

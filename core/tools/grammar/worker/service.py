@@ -92,7 +92,7 @@ def _warm_up(library: XGrammar) -> None:
     for kind, value in constraints.items():
         compile_constraint(library, kind, value)
     tools: list[JSON] = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
-    with suppress(Exception):  # a release may call its formats otherwise: what it reads late it will be refused
+    with suppress(Exception):  # a release may give its formats other names: what it reads late it will be refused
         walk(library.compile_constraint("tag", library.model_tag("llama", tools, "auto")), b"a", explore=True)
 
 

@@ -19,7 +19,7 @@ from prompt_debugger.ui.cli.main import main
 from scripts.json_schemas import json_schema_of
 from tests.core.tools.check.checks import RIGHT, WRONG, check_of
 
-LARGER_WRONG = Cell(True, False, "streamed otherwise: y", streamed_usual=True)
+LARGER_WRONG = Cell(True, False, "streamed differently: y", streamed_usual=True)
 NOT_STREAMED = Cell(True, None, None)
 
 

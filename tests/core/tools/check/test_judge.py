@@ -71,7 +71,7 @@ def test_streaming_that_differs_fails_with_its_smallest_chunking():
     judged = cell(streamed)
 
     assert (judged.whole, judged.streamed, judged.is_passed, judged.split) == (True, False, False, ("<ca", "ll>"))
-    assert judged.problem == "streamed otherwise: fed as one delta: …"
+    assert judged.problem == "streamed differently: fed as one delta: …"
 
 
 def test_streaming_that_the_clock_stopped_proves_nothing():

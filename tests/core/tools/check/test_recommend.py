@@ -7,8 +7,8 @@ from prompt_debugger.core.tools.check.recommend import Ranking, family_of, needs
 
 RIGHT = Cell(True, True, None)
 WRONG = Cell(False, None, "it loses it")
-STREAMS_WRONG = Cell(True, False, "streamed otherwise: x", streamed_usual=False)
-LARGER_WRONG = Cell(True, False, "streamed otherwise: y", streamed_usual=True)
+STREAMS_WRONG = Cell(True, False, "streamed differently: x", streamed_usual=False)
+LARGER_WRONG = Cell(True, False, "streamed differently: y", streamed_usual=True)
 
 
 def rows(**cells):
@@ -42,7 +42,7 @@ def test_limits_are_reported_answer_by_answer():
     assert found.verdict == "works-with-limits"
     assert found.reasons == (
         "`hermes` returns 2 of 2 answers correctly when whole, 1 streamed token by token, 1 in every chunking.",
-        "It fails for `two-calls`: streamed otherwise: x.",
+        "It fails for `two-calls`: streamed differently: x.",
     )
 
 
@@ -62,7 +62,7 @@ def test_what_only_larger_deltas_break_is_reported_in_one_sentence():
 
     assert found.verdict == "works-with-limits"
     assert len(found.reasons) == 2
-    assert found.reasons[1].endswith("`one-call`, streamed otherwise: y. Likewise `two-calls`.")
+    assert found.reasons[1].endswith("`one-call`, streamed differently: y. Likewise `two-calls`.")
     assert chosen(Ranking("x", "m"), abc=(LARGER_WRONG, RIGHT)).tool_parser == "abc"
 
 
