@@ -93,3 +93,77 @@ async def _carry(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> No
     while data := await source.read(65_536):
         sink.write(data)
         await sink.drain()
+
+
+class Line:
+    """A line between a browser and a server that can be cut, and mended: what a network does.
+
+    Attributes:
+        port: Where the browser reaches the server.
+        is_cut: Whether nothing gets through.
+    """
+
+    def __init__(self, port: int) -> None:
+        """Lay it.
+
+        Args:
+            port: Of the server, on this machine.
+        """
+        self.port, self._to = 0, port
+        self._loop = asyncio.new_event_loop()
+        self._ended, self.is_cut = asyncio.Event(), False
+        self._open: set[asyncio.StreamWriter] = set()
+        self._carrying: set[asyncio.Task[None]] = set()
+
+    @contextmanager
+    def laid(self) -> Iterator[str]:
+        """Run it beside the browser; yields the address of the server behind it."""
+        started = threading.Event()
+        thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(started),), daemon=True)
+        thread.start()
+        assert started.wait(PATIENCE_S)
+        yield f"http://127.0.0.1:{self.port}"
+        self._loop.call_soon_threadsafe(self._ended.set)
+        thread.join(PATIENCE_S)
+        self._loop.close()
+
+    def cut(self) -> None:
+        """Break what is open, and let nothing through until it is mended."""
+        self.is_cut = True
+        self._loop.call_soon_threadsafe(self._break)
+
+    def mend(self) -> None:
+        """Let the browser through again."""
+        self.is_cut = False
+
+    def _break(self) -> None:
+        for writer in self._open:
+            writer.transport.abort()
+        for task in self._carrying:
+            task.cancel()
+
+    async def _serve(self, started: threading.Event) -> None:
+        async with await asyncio.start_server(self._connect, "127.0.0.1", 0) as server:
+            self.port = int(server.sockets[0].getsockname()[1])
+            started.set()
+            await self._ended.wait()
+            self._break()
+            await asyncio.gather(*self._carrying, return_exceptions=True)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.is_cut:
+            writer.transport.abort()
+            return
+        answers, asking = await asyncio.open_connection("127.0.0.1", self._to)
+        self._open |= {writer, asking}
+        for task in (asyncio.create_task(_copy(reader, asking)), asyncio.create_task(_copy(answers, writer))):
+            self._carrying.add(task)
+            task.add_done_callback(self._carrying.discard)
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError, asyncio.CancelledError):
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()

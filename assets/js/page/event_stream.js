@@ -40,20 +40,37 @@ function answered(event) {
 /**
  * The stream, which ends when no event waits for its answer.
  * @param {() => Promise<Response>} open asks the server for it
+ * @param {() => boolean} [lost] called where it broke before the answer of an event had come; true: the page goes on, and
+ *   Gradio, which would do nothing more until the page is loaded again, hears that each of these events has failed
  */
-export async function followStream(open) {
+export async function followStream(open, lost = () => false) {
   const first = await open();
   if (!first.ok || !first.body) return first;
   const lines = linesOf(first, open);
   const body = new ReadableStream({
     async pull(controller) {
-      const { value, done } = await lines.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
+      try {
+        const { value, done } = await lines.next();
+        if (!done) return controller.enqueue(value);
+        if (waiting.size && lost()) controller.enqueue(failures());
+      } catch (fault) {
+        if (!waiting.size || !lost()) throw fault;
+        controller.enqueue(failures());
+      }
+      controller.close();
     },
     cancel: () => void lines.return(),
   });
   return new Response(body, { status: first.status, headers: first.headers });
+}
+
+// What the server would have said of each event that still waits, had it failed.
+function failures() {
+  const output = { error: "The connection to this page's server was lost.", visible: false };
+  const lines = [...waiting].map((event) => ({ msg: "process_completed", event_id: event, output, success: false }));
+  waiting.clear();
+  const text = [...lines, { msg: "close_stream", event_id: null }].map((line) => "data: " + JSON.stringify(line) + "\n\n").join("");
+  return new TextEncoder().encode(text);
 }
 
 /**

@@ -7,6 +7,7 @@ import { keepTarget, restoreDraft } from "../editor/draft.js";
 import { runEnded } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
+import { lostStrip } from "./lost_connection.js";
 import { loopOrder } from "../tools/loop_view.js";
 import { comparisonRefused } from "../tools/comparison_view.js";
 import { chosenTrials } from "../tools/fixes_view.js";
@@ -22,6 +23,6 @@ import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
   applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller,
-  keepTarget, loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle,
+  keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle,
   tellAt, typed, unpackText, withOrder, withTextToRun,
 };

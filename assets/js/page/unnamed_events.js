@@ -2,6 +2,7 @@
 // An event that is cancelled before the server has named it. Gradio's script has no name to cancel by, and would show the
 // answer once it comes, over what someone has typed since: it is cancelled as soon as it has one, and no one gets it.
 import { followStream, forgetEvent, sendEvent } from "./event_stream.js";
+import { connectionLost, serverIsThere } from "./lost_connection.js";
 
 /** @typedef {{ isGivenUp: boolean }} OnTheWay */
 
@@ -10,13 +11,18 @@ const ANSWERS = "/queue/data";
 const CANCELLING = "/cancel";
 const UNNAMED = '"event_id":null';
 const END_CHARS = 300; // of a body, where its event and its page are named: the texts before may be megabytes
-const send = globalThis.fetch;
+const browserFetch = globalThis.fetch;
+/** @type {typeof fetch} */
+const send = async (input, init) => {
+  if (init?.method === "POST") await serverIsThere();
+  return browserFetch(input, init);
+};
 /** @type {Map<string, Set<OnTheWay>>} */
 const onTheWay = new Map();
 
 globalThis.fetch = (input, init) => {
   const path = (input instanceof Request ? input.url : String(input)).split("?")[0];
-  if (path.endsWith(ANSWERS)) return followStream(() => send(input, init));
+  if (path.endsWith(ANSWERS)) return followStream(() => send(input, init), () => connectionLost(path, browserFetch));
   const body = typeof init?.body === "string" ? init.body : "";
   const event = read(body, "fn_index", "\\d+");
   if (event && init && path.endsWith(JOINING)) return join(String(input), init, event);

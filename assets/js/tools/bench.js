@@ -173,19 +173,25 @@ function viewIn(elementId) {
 }
 
 // After Stop nothing more comes: what is there stays, and says that it is not whole.
-/** @param {string} elementId */
-function settle(elementId) {
+/**
+ * @param {string} elementId
+ * @param {string} [words] why
+ */
+function settle(elementId, words) {
   const root = viewIn(elementId);
   if (root) root.isStopped = true;
-  if (root) showStopped(root);
+  if (root) showStopped(root, words);
 }
 
-/** @param {HTMLElement} root */
-function showStopped(root) {
+/**
+ * @param {HTMLElement} root
+ * @param {string} [words]
+ */
+function showStopped(root, words = "Stopped: ") {
   if (root.dataset.state !== "running") return;
   root.dataset.state = "stopped";
   const box = root.querySelector(".pd-bench-progress");
-  if (box) box.replaceChildren(make("span", "pd-stopped", "Stopped: " + box.textContent));
+  if (box) box.replaceChildren(make("span", "pd-stopped", words + box.textContent));
 }
 
 /** @param {{ hint: string, place: Place | null }} header */

@@ -14,6 +14,8 @@ const STEPS = {
   ask: (_, said) => host.order?.("pd-ask-again", "", said),
   target: () => fillIn("#pd-endpoint textarea, #pd-endpoint input"),
   key: () => fillIn(KEY),
+  run: () => press("pd-run"),
+  reload: () => globalThis.location.reload(),
   parsers: () => {
     open("parse");
     press("pd-start-parser-matrix");
@@ -26,6 +28,8 @@ const HINTS = {
   ask: "Run the request in this paste, so that raw output and message come from one run",
   target: "Open the fields of the target",
   key: "Open the field for this server's key",
+  run: "Ask the model again with what is in the editor",
+  reload: "Your text and the target come back",
   parsers: "Which parser reads this output?",
 };
 /** @type {{ root: HTMLElement, code: string } | null} */

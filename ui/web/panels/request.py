@@ -51,6 +51,8 @@ class RequestPanel(NamedTuple):
     servers: gr.HTML | None
     target_row: gr.Accordion
     aimed: gr.Textbox
+    tell_lost: gr.Button
+    over: gr.Button
 
     @property
     def target_fields(self) -> list[gr.components.Component]:
@@ -129,7 +131,9 @@ def build_request_panel(
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
     # The server that a paste has made the target, and the next one may change. The browser has it, to keep it.
     aimed = gr.Textbox("", label="Server of the paste", visible=False)
-    fields = (*target, look, servers, target_row, aimed)
+    tell_lost = gr.Button("Connection lost", elem_id="pd-tell-lost", elem_classes=["pd-unseen"])
+    over = gr.Button("Run is over", elem_id="pd-run-over", elem_classes=["pd-unseen"])
+    fields = (*target, look, servers, target_row, aimed, tell_lost, over)
     return RequestPanel(case, load, give_up, editor, notices_view, check, read_as, row, run, stop, run_on, *fields)
 
 

@@ -1,0 +1,100 @@
+"""The connection between browser and page breaks while something runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.page import DebuggerPage
+from tests.browser.servers import Line, serving
+from tests.core.complete.faulty_server import answer, hang
+
+pytestmark = pytest.mark.browser
+
+REQUEST = '{"messages": [{"role": "user", "content": "TYPED BY ME"}]}'
+
+
+@pytest.fixture
+def line(bare_url: str) -> Iterator[tuple[Line, str]]:
+    line = Line(urlsplit(bare_url).port or 0)
+    with line.laid() as address:
+        yield line, address
+
+
+@pytest.fixture
+def mute_server() -> Iterator[str]:
+    with serving({"/v1/models": answer(200, {"data": [{"id": "m"}]}), "*": hang()}) as url:
+        yield url
+
+
+def start(page: DebuggerPage, endpoint: str) -> None:
+    page.load()
+    page.paste(REQUEST)
+    page.aim_at(endpoint)
+    page.page.click("#pd-run")
+    expect(page.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+    expect(page.page.locator(".pd-sentence")).to_contain_text("Identifying the server")
+
+
+def test_a_run_whose_connection_breaks_says_so_and_goes_on_at_a_press(
+    page: Any, line: tuple[Line, str], mute_server: str
+) -> None:
+    network, address = line
+    shown = DebuggerPage(page, address)
+    start(shown, mute_server)
+
+    network.cut()
+
+    expect(page.locator("#pd-verdict .pd-badge")).to_have_text("CONNECTION LOST")
+    expect(page.locator("#pd-verdict")).to_contain_text("What had arrived is below")
+    expect(page.locator("#pd-run")).to_be_disabled()
+    page.evaluate("globalThis.isTheSamePage = true")
+
+    network.mend()
+
+    again = page.get_by_role("button", name="Run again")
+    expect(again).to_be_visible()
+    expect(page.locator("#pd-run")).to_be_enabled()
+    assert page.evaluate("globalThis.isTheSamePage")
+    assert shown.request_text() == REQUEST
+
+    again.click()
+
+    expect(page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+    page.click("#pd-stop")
+    expect(page.locator("#pd-verdict .pd-badge")).to_have_text("STOPPED")
+
+
+def test_a_server_that_was_started_again_is_said_to_be(page: Any, line: tuple[Line, str], mute_server: str) -> None:
+    network, address = line
+    shown = DebuggerPage(page, address)
+    start(shown, mute_server)
+    other = json.dumps({"app_id": "another"})
+    page.route("**/app_id", lambda route: route.abort() if network.is_cut else route.fulfill(body=other))
+
+    network.cut()
+    expect(page.locator("#pd-verdict .pd-badge")).to_have_text("CONNECTION LOST")
+    network.mend()
+
+    expect(page.locator("#pd-verdict")).to_contain_text("was started again")
+    page.get_by_role("button", name="Load again").click()
+
+    expect(page.locator("#pd-notices")).to_contain_text("was running when the page was left")
+    assert shown.request_text() == REQUEST
+
+
+def test_a_page_that_is_left_during_a_run_says_nothing_of_a_broken_connection(
+    page: Any, line: tuple[Line, str], mute_server: str
+) -> None:
+    shown = DebuggerPage(page, line[1])
+    start(shown, mute_server)
+
+    shown.load()
+
+    expect(page.locator("#pd-notices")).to_contain_text("was running when the page was left")
+    expect(page.get_by_text("CONNECTION LOST")).to_have_count(0)
