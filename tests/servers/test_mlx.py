@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.base.types import Basis, Completeness
+from prompt_debugger.core.base.types import Basis, Completeness, Severity
 from tests.servers.scenarios import body_of, debug
 from tests.servers.truth import EXPECTED_CALLS, assert_healthy, returned_calls
 
@@ -68,3 +68,23 @@ def test_a_header_that_it_writes_against_the_request_is_not_called_missing(mlx_u
 
     assert {finding.code for finding in trace.findings} == {"PD219"}
     assert "may ignore `add_generation_prompt: false`" in trace.findings[0].detail
+
+
+@pytest.mark.parametrize("fields", [{}, {"stream": True}])
+def test_half_a_call_that_it_returns_is_the_limit_s_doing(mlx_url, lab_model_dir, fields):
+    """Its parser takes the half for a call, marker and all: no parser that runs already is advised for that."""
+    trace = debug(mlx_url, body_of("cut", model=MODEL, **fields), tokenizer=lab_model_dir)
+    cut, left = trace.findings
+
+    assert returned_calls(trace)[0][0] == "<|tool_call_begin|>functions.get_weather"
+    assert (trace.verdict.dropped_calls, trace.verdict.invented_calls, trace.verdict.altered_calls) == (0, 0, 0)
+    assert (cut.code, left.code, left.severity) == ("PD301", "PD406", Severity.WARNING)
+    assert "returned the half of it" in left.detail
+    assert "--tool-call-parser" not in left.fix
+
+
+def test_a_healthy_stream_is_judged_as_healthy(mlx_url, lab_model_dir):
+    trace = debug(mlx_url, body_of("healthy", model=MODEL, stream=True), tokenizer=lab_model_dir)
+
+    assert returned_calls(trace) == EXPECTED_CALLS["healthy"]
+    assert_healthy(trace)

@@ -42,7 +42,16 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_limit_word
-from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls, texts_inside
+from prompt_debugger.core.diagnose.fields import (
+    CallField,
+    as_text,
+    body_of,
+    content_of,
+    decode_json,
+    reasoning_of,
+    returned_calls,
+    texts_inside,
+)
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, next_turn, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
@@ -82,6 +91,12 @@ _END_TOKENS = 4  # that a server may count, and no text shows
 _CALLS = (CallStatus.COMPLETE, CallStatus.TRUNCATED)
 
 
+_FIX_HALF = (
+    Step("Do not execute this call. Raise `max_tokens`, and look at `finish_reason` before you read the calls."),
+    Step("Report it to the authors of the server's parser, which takes half a call for a whole one."),
+)
+
+
 def find(trace: Trace) -> Iterator[Report]:
     """Report what is left, from the best evidence there is."""
     names = list(_garbled_names(trace))
@@ -96,17 +111,31 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _garbled_names(trace: Trace) -> Iterator[Report]:
-    for call in returned_calls(trace):
+    calls = returned_calls(trace)
+    for call in calls:
         span = next(find_markers(call.name or ""), None)
         if call.name is not None and span is not None:
             marker = call.name[span.start : span.stop]
             field = f"{call.field}.function.name"
+            is_half = call is calls[-1] and _is_half(trace, call)
             yield Report(
                 title=f"The marker `{marker}` is left in the name of a tool call.",
-                detail=f"{field} is {call.name!r}.",
+                detail=f"{field} is {call.name!r}."
+                + (" The output ended inside this call, and the server returned the half of it." if is_half else ""),
                 evidence=(in_message(field, call.name, span),),
-                fix=_fix(trace),
+                fix=_FIX_HALF if is_half else _fix(trace),
+                severity=Severity.WARNING if is_half else None,
             )
+
+
+def _is_half(trace: Trace, call: CallField) -> bool:
+    """Return whether the output ended inside the last call, by what was written or by the server's word."""
+    if isinstance(decode_json(as_text(call.arguments) or ""), dict):
+        return False
+    answer = trace.chat or trace.chat_stream
+    written = () if trace.parse is None else trace.parse.parsed.calls
+    is_cut = bool(written) and written[-1].status is CallStatus.TRUNCATED
+    return is_cut or (answer is not None and is_limit_word(answer.finish_reason))
 
 
 def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:

@@ -79,13 +79,18 @@ def _swallowed(trace: Trace, text: str, own: str | None) -> str:
 def _report_in_id(trace: Trace, call: CallField) -> Iterator[Report]:
     marker = next(find_markers(call.id or ""), None)
     if marker is not None and call.id is not None:
+        begins = not call.id[: marker.start].strip()
+        if begins and (call.name or "").startswith(call.id[: marker.stop]):
+            return  # PD406 reports it in the name
         field = f"{call.field}.id"
+        what = (
+            "The parser took the marker before the id for a part of it."
+            if begins
+            else f"The parser read past the end of the id.{_swallowed(trace, call.id, call.name)}"
+        )
         yield Report(
             title=f"The marker `{call.id[slice(*marker)]}` is in the id of the call to `{call.name}`.",
-            detail=(
-                f"`{field}` is {call.id[:200]!r}. The parser read past the end of the "
-                f"id.{_swallowed(trace, call.id, call.name)}"
-            ),
+            detail=f"`{field}` is {call.id[:200]!r}. {what}",
             evidence=(in_message(field, call.id, marker),),
             fix=_FIX,
         )
