@@ -229,9 +229,12 @@ def reads_calls(row: Mapping[str, Cell]) -> bool:
 
 
 def _may_be_named(name: str, row: Mapping[str, Cell], ranking: Ranking) -> bool:
-    """Return whether a parser may be recommended: one that was not made for the family must stream as well."""
+    """Return whether a parser may be recommended: one that was not made for the family must stream as well.
+
+    One that was must return some answer as it should, were it a text alone.
+    """
     cell = row.get(SIMPLEST_CALL)
-    is_own = read_parser_name(name).tool in ranking.made_for()
+    is_own = read_parser_name(name).tool in ranking.made_for() and any(one.is_usable for one in row.values())
     return cell is not None and cell.whole and (cell.streamed_usual is not False or is_own)
 
 
@@ -291,7 +294,8 @@ def _why_nothing(simplest: Ideal | None, cells: Mapping[str, Mapping[str, Cell]]
             if not shows_tools:
                 yield "The template does not print the tools of a request either: the model does not see them."
         return
-    yield "No parser of this release returns the simplest call correctly."
+    is_read = any(reads_calls(row) for row in cells.values())
+    yield f"No parser of this release returns the simplest call correctly{' when it is streamed' if is_read else ''}."
     for name in ranking.made_for():
         cell = cells.get(write_parser_name(name, None, engine=ranking.engine), {}).get(SIMPLEST_CALL)
         if cell is not None and cell.problem is not None:

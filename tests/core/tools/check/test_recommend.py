@@ -78,6 +78,14 @@ def test_an_unrelated_parser_that_does_not_stream_the_simplest_call_is_not_recom
     assert chosen(Ranking("hermes", "m"), hermes=(STREAMS_WRONG, RIGHT)).tool_parser == "hermes"
 
 
+def test_the_family_own_parser_is_not_recommended_if_it_returns_no_answer_as_it_should():
+    found = chosen(Ranking("hermes", "m"), hermes=(STREAMS_WRONG, STREAMS_WRONG))
+
+    assert (found.tool_parser, found.verdict) == (None, "nothing-works")
+    assert found.reasons[0] == "No parser of this release returns the simplest call correctly when it is streamed."
+    assert found.reasons[1] == "`hermes`, made for this family: streamed otherwise: x."
+
+
 def test_where_nothing_works_the_family_own_parser_is_reported():
     found = chosen(Ranking("hermes", "m"), hermes=(WRONG, RIGHT))
 
