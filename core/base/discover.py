@@ -11,8 +11,11 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
+from typing import TypeVar
 
 from prompt_debugger.core.base.errors import PluginError
+
+_Value = TypeVar("_Value")
 
 
 def discover(package: ModuleType, constant: str) -> dict[str, object]:
@@ -36,6 +39,21 @@ def discover(package: ModuleType, constant: str) -> dict[str, object]:
         if not hasattr(module, constant):
             raise PluginError(f"`{module.__name__}` defines no `{constant}`.", f"Define `{constant}` in that file.")
         found[info.name] = getattr(module, constant)
+    return found
+
+
+def discover_typed(package: ModuleType, constant: str, kind: type[_Value], example: str) -> dict[str, _Value]:
+    """Return the constants of a package that are all of one class; `example` is the file that describes it.
+
+    Raises:
+        PluginError: A module lacks the constant, or has it of another class.
+    """
+    found: dict[str, _Value] = {}
+    for name, value in discover(package, constant).items():
+        if not isinstance(value, kind):
+            place = f"{package.__name__}.{name}"
+            raise PluginError(f"`{constant}` of `{place}` is not a `{kind.__name__}`.", f"See {example}.")
+        found[name] = value
     return found
 
 

@@ -8,7 +8,7 @@ each other in both texts. It need not be the longest alignment there is.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -59,11 +59,19 @@ def gaps_between(matches: Sequence[Match], source_length: int, target_length: in
 def common_prefix_length(left: str, right: str, left_start: int = 0, right_start: int = 0) -> int:
     """Return how many characters agree from the given positions on."""
     limit = min(len(left) - left_start, len(right) - right_start)
+
+    def agrees(begin: int, end: int) -> bool:
+        return left[left_start + begin : left_start + end] == right[right_start + begin : right_start + end]
+
+    return _agreed_length(limit, agrees)
+
+
+def _agreed_length(limit: int, agrees: Callable[[int, int], bool]) -> int:
+    """Return how far two texts agree: `agrees` compares a stretch, which doubles while it does."""
     size, agreed = 64, 0
     while agreed < limit:
         size = min(size, limit - agreed)
-        a, b = left_start + agreed, right_start + agreed
-        if left[a : a + size] == right[b : b + size]:
+        if agrees(agreed, agreed + size):
             agreed, size = agreed + size, size * 2
         elif size == 1:
             break
@@ -203,15 +211,7 @@ def _add_gaps(matches: Sequence[Match], source_length: int, target_length: int) 
 
 
 def _common_suffix_length(left: str, right: str) -> int:
-    limit = min(len(left), len(right))
-    size, agreed = 64, 0
-    while agreed < limit:
-        size = min(size, limit - agreed)
-        a, b = len(left) - agreed, len(right) - agreed
-        if left[a - size : a] == right[b - size : b]:
-            agreed, size = agreed + size, size * 2
-        elif size == 1:
-            break
-        else:
-            size = max(1, size // 4)
-    return agreed
+    def agrees(begin: int, end: int) -> bool:
+        return left[len(left) - end : len(left) - begin] == right[len(right) - end : len(right) - begin]
+
+    return _agreed_length(min(len(left), len(right)), agrees)

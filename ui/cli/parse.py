@@ -30,7 +30,7 @@ from prompt_debugger.ui.cli.output import (
     read_json_file,
 )
 from prompt_debugger.ui.cli.progress import log, say
-from prompt_debugger.ui.cli.run import api_key_for
+from prompt_debugger.ui.cli.run import add_key_variable, api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
 from prompt_debugger.ui.cli.spread.cases import run_on_ray
 
@@ -101,9 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are tested")
-    parser.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable that contains the API key (default: OPENAI_API_KEY)"
-    )
+    add_key_variable(parser)
     parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="tokenizer for token spans and for the parsers")
     parser.add_argument(
         "--constrained", metavar="LEVEL", help="the first token that constrained decoding would not have allowed"

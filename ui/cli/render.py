@@ -22,7 +22,7 @@ from prompt_debugger.ui.cli.output import (
     read_request_file,
 )
 from prompt_debugger.ui.cli.progress import log
-from prompt_debugger.ui.cli.run import add_template_name, api_key_for
+from prompt_debugger.ui.cli.run import add_key_variable, add_template_name, api_key_for
 from prompt_debugger.ui.cli.sharing import write_prompt
 
 
@@ -41,9 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-generation-prompt", action="store_true", help="do not open the assistant turn")
     parser.add_argument("--endpoint", metavar="URL", help="ask this server for the prompt that it would use")
     parser.add_argument("--model", metavar="NAME", help="model name to ask the server for")
-    parser.add_argument(
-        "--api-key-env", metavar="NAME", help="environment variable that contains the API key (default: OPENAI_API_KEY)"
-    )
+    add_key_variable(parser)
     add_experiment_arguments(parser)
     add_output_arguments(parser)
     parser.set_defaults(run=_run, doing="Rendering the prompt")

@@ -135,11 +135,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
         "--chat-template", metavar="FILE", help="Jinja file that overrides the tokenizer's own template"
     )
     add_template_name(parser)
-    parser.add_argument(
-        "--api-key-env",
-        metavar="NAME",
-        help=f"environment variable that contains the API key (default: {DEFAULT_KEY_VARIABLE})",
-    )
+    add_key_variable(parser)
     add_connection_arguments(parser)
     parser.add_argument(
         "--lab", action=argparse.BooleanOptionalAction, default=True, help="start the lab when there is no endpoint"
@@ -217,6 +213,15 @@ def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
     if variable is None and not may_carry_key(endpoint):
         return None
     return os.environ.get(variable or DEFAULT_KEY_VARIABLE)
+
+
+def add_key_variable(parser: argparse.ArgumentParser) -> None:
+    """Declare which environment variable contains the API key."""
+    parser.add_argument(
+        "--api-key-env",
+        metavar="NAME",
+        help=f"environment variable that contains the API key (default: {DEFAULT_KEY_VARIABLE})",
+    )
 
 
 def add_template_name(parser: argparse.ArgumentParser) -> None:

@@ -66,17 +66,24 @@ def _cards(trace: Trace) -> Iterator[JSONObject]:
         yield {**_card(finding), "offered": fix if is_here else None, "offered_at": None if is_here else at}
 
 
-def _card(finding: Finding) -> JSONObject:
-    meta = [f"stage: {STAGE_WORDS[finding.stage]}"]
-    meta.append("observed" if finding.certainty is Certainty.OBSERVED else "concluded")
-    if finding.follows:
-        meta.append(f"probably caused by: {finding.follows}")
+def finding_head(finding: Finding) -> JSONObject:
+    """Return what each view says first of a finding: its code, name, severity and title."""
     return {
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity.value,
         "mark": SEVERITY_MARKS[finding.severity],
         "title": finding.title,
+    }
+
+
+def _card(finding: Finding) -> JSONObject:
+    meta = [f"stage: {STAGE_WORDS[finding.stage]}"]
+    meta.append("observed" if finding.certainty is Certainty.OBSERVED else "concluded")
+    if finding.follows:
+        meta.append(f"probably caused by: {finding.follows}")
+    return {
+        **finding_head(finding),
         "detail": finding.detail,
         "meta": [*meta],
         "evidence": [evidence_to_json(item) for item in finding.evidence],

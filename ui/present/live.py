@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.errors import DebuggerError, RenderError, RequestError
 from prompt_debugger.core.base.types import JSON, Finding, Severity, Trace, count_special
-from prompt_debugger.ui.present.findings import evidence_to_json
+from prompt_debugger.ui.present.findings import evidence_to_json, finding_head
 from prompt_debugger.ui.present.payload import pack_payload
-from prompt_debugger.ui.present.words import SEVERITY_MARKS, as_sentence, count_of, joined
+from prompt_debugger.ui.present.words import as_sentence, count_of, joined
 
 MAX_TEXT = 200_000  # characters of a prompt that is shown without tokens
 MAX_FINDINGS = 6
@@ -50,10 +50,6 @@ def live_error_payload(error: DebuggerError) -> str:
 
 def _line(finding: Finding) -> JSON:
     return {
-        "code": finding.code,
-        "name": finding.name,
-        "severity": finding.severity.value,
-        "mark": SEVERITY_MARKS[finding.severity],
-        "title": finding.title,
+        **finding_head(finding),
         "evidence": evidence_to_json(finding.evidence[0]) if finding.evidence else None,
     }

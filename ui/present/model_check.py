@@ -9,9 +9,10 @@ from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.tools.check import Cell, Check, Ideal, plugin_commands, serve_commands
 from prompt_debugger.core.tools.check.engine_choice import choice_sentence
+from prompt_debugger.ui.present.findings import finding_head
 from prompt_debugger.ui.present.ledger import account_of
 from prompt_debugger.ui.present.payload import pack_payload
-from prompt_debugger.ui.present.words import SEVERITY_MARKS, joined, shortened
+from prompt_debugger.ui.present.words import joined, shortened
 
 _LONGEST = 400
 _STARTING = "starting two helpers with vLLM's parsers; this takes one to four minutes in total"
@@ -204,11 +205,7 @@ def _sent(ideal: Ideal) -> JSONObject:
 
 def _finding(finding: Finding) -> JSONObject:
     return {
-        "code": finding.code,
-        "name": finding.name,
-        "severity": finding.severity.value,
-        "mark": SEVERITY_MARKS[finding.severity],
-        "title": finding.title,
+        **finding_head(finding),
         "detail": finding.detail,
         "fix": finding.fix,
     }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from prompt_debugger.core.base.discover import discover
-from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.discover import discover_typed
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect
@@ -27,15 +26,4 @@ def dialect_of_event(value: JSON) -> Dialect | None:
     return next((dialect for dialect in DIALECTS.values() if dialect.is_event(value)), None)
 
 
-def _load() -> dict[str, Dialect]:
-    dialects: dict[str, Dialect] = {}
-    for name, constant in discover(sys.modules[__name__], "DIALECT").items():
-        if not isinstance(constant, Dialect):
-            raise PluginError(
-                f"`DIALECT` of `{__name__}.{name}` is not a `Dialect`.", "See core/complete/dialects/base.py."
-            )
-        dialects[name] = constant
-    return dialects
-
-
-DIALECTS = _load()
+DIALECTS = discover_typed(sys.modules[__name__], "DIALECT", Dialect, "core/complete/dialects/base.py")

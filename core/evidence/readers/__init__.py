@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 
-from prompt_debugger.core.base.discover import discover
-from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.discover import discover_typed
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
@@ -49,15 +48,4 @@ def _score_of_text(name: str, text: str) -> float:
     return READERS[name].finds(Paste(text))
 
 
-def _load() -> dict[str, Reader]:
-    readers: dict[str, Reader] = {}
-    for name, constant in discover(sys.modules[__name__], "READER").items():
-        if not isinstance(constant, Reader):
-            raise PluginError(
-                f"`READER` of `{__name__}.{name}` is not a `Reader`.", "See core/evidence/readers/base.py."
-            )
-        readers[name] = constant
-    return readers
-
-
-READERS = _load()
+READERS = discover_typed(sys.modules[__name__], "READER", Reader, "core/evidence/readers/base.py")

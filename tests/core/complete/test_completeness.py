@@ -219,3 +219,31 @@ def test_the_reason_quotes_a_control_token_that_is_still_there(tokenizer: Tokeni
 
     assert found.completeness is Completeness.WHOLE
     assert found.completeness_reason == "The text still contains control tokens, such as `<|im_end|>`."
+
+
+def test_an_empty_text_of_which_nothing_was_counted_is_whole(tokenizer: Tokenizer) -> None:
+    found = judge_completeness(counted("", 0), witness(tokenizer))
+
+    assert (found.completeness, found.completeness_reason) == (
+        Completeness.WHOLE,
+        "The text has 0 tokens, and the server counted as many.",
+    )
+
+
+def test_one_token_more_than_what_reads_like_a_call_is_a_token_too_many(tokenizer: Tokenizer) -> None:
+    text = '[{"name": "get_weather", "arguments": {"city": "Paris"}}]'
+    length = len(tokenizer.encode(text))
+
+    found = judge_completeness(counted(text, length + 1), witness(tokenizer))
+
+    assert found.completeness_reason.startswith(f"The server counted {length + 1} tokens, and the text has {length}:")
+
+
+@pytest.mark.parametrize("changes", [{"prompt_length": None}, {}])
+def test_a_prompt_that_only_one_side_counted_shows_no_other_counting(
+    tokenizer: Tokenizer, changes: dict[str, None]
+) -> None:
+    prompt_tokens = 900 if changes else 0
+    exact = counted(PROSE, len(tokenizer.encode(PROSE)), prompt_tokens=prompt_tokens)
+
+    assert judge_completeness(exact, witness(tokenizer, **changes)).completeness is Completeness.WHOLE

@@ -373,3 +373,16 @@ async def test_cancelling_ends_every_generation() -> None:
         while server.left_count < 3:
             await asyncio.sleep(0)
     assert [request.path for request in server.received][-1] == "/v1/completions"
+
+
+async def test_what_vllm_counts_shows_its_reasoning_parser() -> None:
+    usage: JSON = {"completion_tokens_details": {"reasoning_tokens": 0}}
+    whole = answer(200, {**CHAT, "usage": usage})
+    async with (
+        faulty_server({**BEHAVIOURS, "/v1/chat/completions": whole}) as server,
+        ServerClient(server.base_url) as client,
+    ):
+        found = await gather(client, replace(SERVER, kind="vllm"), {"model": "m", "messages": []}, local_prompt=LOCAL)
+
+    assert found.server is not None
+    assert (found.server.kind, found.server.has_reasoning_parser) == ("vllm", True)
