@@ -25,13 +25,14 @@ MAY_BE_CONTENT = "it contains no control token, and it may have been copied from
 KEEPS_TOKENS = "it contains control tokens; whether it is an output or content that kept them is unknown"
 NO_BEGINNING = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
 NO_END = "it ends inside a call, so its end may not have been copied"
+OF_GAP = "something was left out of it at `...`"
 OF_PIECES = "it was put together from pieces in the log, and others may have been left out"
 # What is written of calls alone, whole or in part.
 _OF_CALL = re.compile(
     r"tool[_\u2581]call|\[/?TOOL_(?:CALLS?|REQUEST)|END_TOOL_REQUEST|<\|python_tag|to=functions\."
     r"|</?(?:function|invoke|parameter)(?:[ =][^<>\n]{1,100})?>|</?arg_(?:key|value)>|action_(?:start|end)\|>"
 )
-_NOT_ALL_OF_IT = frozenset({NO_BEGINNING, NO_END, OF_PIECES})
+_NOT_ALL_OF_IT = frozenset({NO_BEGINNING, NO_END, OF_GAP, OF_PIECES})
 _AS_CODE = re.compile(r"`[^`\n]{1,200}`")
 REQUEST_GAP = "Something was left out of the request; what it was is unknown."
 # How the notes begin that say of a pasted text that it is not whole.

@@ -13,7 +13,7 @@ import re
 import warnings
 from dataclasses import replace
 
-from prompt_debugger.core.base.comparable import REQUEST_GAP
+from prompt_debugger.core.base.comparable import NO_BEGINNING, OF_GAP, REQUEST_GAP, has_part_of_call
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import remove_strings
@@ -37,6 +37,11 @@ _EXPLICIT = re.compile(
 _TAG = re.compile(  # a marker that was shortened
     r"</?[|\uff5c]?\w{0,40}(?:\.{3,}|…)(?!>)|(?:(?<!\.)\.{3,}+|…)(?:[\w\u2581]{0,40}[|\uff5c]|\w{2,40})>"
 )
+_AS_OPERATORS = re.compile(r"\w<(?:snip|truncated|omitted|redacted|cut)>\w")  # which Python takes for comparisons
+# A sign where no prose has it, which ends words or follows a blank: of a raw output that was shortened.
+_WITHIN = re.compile(
+    r"\w{0,8}(?:\.{3,}|…)[\w:,{}\[\]\"'\\]|(?<![\w\s.])(?:\.{3,}|…)\S|(?<=[\"'{}\[\]:,\\])(?:\.{3,}|…)"
+)  # with the character after it
 _LINE = re.compile(rf"(?m)^[ \t]{{0,40}}(?:(?://|#) ?)?(?:\.{{3,}}|…|{_EXPLICIT.pattern})[ \t]{{0,8}}$")
 _OPEN_VALUE = re.compile(r">\s{0,8}\{[^<>]{0,8000}[\"\d\]}](?:\.{3,}|…)(?=<)")  # arguments without their end
 _OPEN_FIELD = re.compile(r"(?<!\\)\"\s{0,4}:\s{0,4}(?:\.{3,}|…)")  # no value, and no text that quotes one
@@ -184,6 +189,8 @@ def _has_elided_node(text: str) -> bool | None:
     """Return whether an expression of Python has a sign of something left out; `None` if a text is not Python."""
     if len(text) > _MAX_OF_PYTHON or json_lines(text):
         return None
+    if "<" in text and _AS_OPERATORS.search(remove_strings(text)) is not None:
+        return True
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -350,15 +357,42 @@ def _drop_shortened_texts(evidence: Evidence) -> Evidence:
         evidence = replace(
             evidence, prompt=None, notes=(*evidence.notes, "The prompt was shortened, so it is not read.")
         )
+    if raw is not None and (damage := _damage_of(raw, evidence.chat)):
+        evidence = replace(evidence, raw_reason=evidence.raw_reason or damage)
     is_compared = evidence.chat is not None  # as a pair; in one, no one writes `...` as a value
     signs = (*_RAW_SIGNS, _TURN, *((_REMARK,) if is_compared else ()))
     if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
         return evidence
     if not any(sign.search(raw) for sign in signs):
-        return replace(evidence, raw_reason=evidence.raw_reason or "something was left out of it at `...`")
+        return replace(evidence, raw_reason=evidence.raw_reason or OF_GAP)
     left = replace(
         evidence, raw=None, token_ids=None, notes=(*evidence.notes, "The raw output was shortened, so it is not read.")
     )
     if not left.holds:
         raise RequestError("The raw output was shortened by hand.", "Paste it whole, as the model wrote it.")
     return left
+
+
+def _damage_of(raw: str, chat: ChatResult | None) -> str:
+    """Return what a raw output of a call lacks beside its message: at a sign that no text of the message has."""
+    found = None if chat is None or not has_part_of_call(raw) else _WITHIN.search(raw)
+    if chat is None or found is None:
+        return ""
+    if found[0] in _plain(chat.message):
+        return ""
+    return NO_BEGINNING if not raw[: found.start()].strip() else OF_GAP
+
+
+def _plain(message: JSONObject) -> str:
+    """Return all texts of a message, one after the other."""
+    parts: list[JSON] = [message]
+    texts: list[str] = []
+    while parts:
+        part = parts.pop()
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, list):
+            parts += part
+        elif isinstance(part, dict):
+            parts += part.values()
+    return "\n".join(texts)

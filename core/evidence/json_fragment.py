@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from prompt_debugger.core.base.text import remove_strings
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.taking import CUT_NOTE
@@ -28,6 +29,8 @@ _TOKEN = re.compile(
 _WORDS: dict[str, JSON] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _END_OF_ANSWER = re.compile(r"[}\]]\s{0,8},\s{0,8}['\"](?:finish_reason|logprobs|stop_reason|usage)['\"]\s{0,8}:")
+_BRACKET = re.compile(r"[{}\[\]]")
+_NEXT_NAME = re.compile(r"[}\]\s]{0,40},\s{0,8}(?:['\"]|:)")  # where its quotation was taken out, the colon is left
 _SIGN = re.compile(r"\.{3}|…|<snip>|\(truncated\)")
 _BEGINS = re.compile(r'[\s,.…\ufeff]*+(?:"[^"\n]{1,80}"|[A-Za-z_]\w{0,40})[ \t]*:[ \t]*[\s\[{"\w-]')
 
@@ -58,8 +61,21 @@ def ends_an_answer(text: str) -> bool:
 
     >>> ends_an_answer("{'name': 'f'}}]}, 'finish_reason': 'stop'}]}"), ends_an_answer('{"choices": [{"index": 0}]}')
     (True, False)
+    >>> ends_an_answer("{'name': 'f'}}]}, 'fin"), ends_an_answer("{'name': 'f'}}")
+    (True, False)
     """
-    return "choices" not in text and _END_OF_ANSWER.search(text) is not None
+    return "choices" not in text and (_END_OF_ANSWER.search(text) is not None or _goes_on_outside(text))
+
+
+def _goes_on_outside(text: str) -> bool:
+    """Return whether a text closes more than it opens, and then goes on with a name or a text: as a part of more."""
+    bare = remove_strings(text)
+    depth = 0
+    for bracket in _BRACKET.finditer(bare):
+        depth += 1 if bracket[0] in "{[" else -1
+        if depth < 0:
+            return _NEXT_NAME.match(bare, bracket.end()) is not None
+    return False
 
 
 @dataclass(slots=True)

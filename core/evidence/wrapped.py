@@ -11,7 +11,7 @@ import shlex
 from contextlib import suppress
 from textwrap import dedent
 
-from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.python_repr import read_printed
 
 _MIN_WIDTH = 40
@@ -44,7 +44,8 @@ def unwrap(text: str) -> str | None:
     is_request = '"messages"' in text and '"choices"' not in text
     if text.lstrip().startswith(("{", "[")) and _ANSWER.search(text) and not is_request:
         joined = _join_strings(text)
-        return joined if joined != text and json_of(joined) is not None else None
+        is_read = joined != text and (json_of(joined) is not None or lenient_json_of(joined) is not None)
+        return joined if is_read else None
     return None
 
 

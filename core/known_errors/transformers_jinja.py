@@ -254,8 +254,10 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Only user and assistant roles are supported",
         Stage.RENDER,
-        "The template accepts only user and assistant messages, so a history with tool results cannot be rendered.",
-        "Use a template with a place for tools, or put the results into user messages.",
+        "The template accepts only user and assistant messages: a system message or a tool's result cannot be "
+        "rendered.",
+        "Put the system prompt into the first user message, and tool results into user messages; or use a template "
+        "with a place for them.",
         "Mistral 7B Instruct, chat template",
         field="messages",
         cause=Cause.REQUEST,

@@ -28,4 +28,16 @@ SENTENCES: tuple[KnownError, ...] = (
         example="[request id: 7] expected 4 inputs but got 1 inputs for model 'postprocessing'",
         cause=Cause.SETTING,
     ),
+    KnownError(
+        "unexpected inference input '{name}' for model '{model}'",
+        Stage.COMPLETE,
+        "What calls the model gives it an input that the model's `config.pbtxt` does not declare. Where that is "
+        "Triton's OpenAI frontend, it and the models of the repository come from different releases; a chat request "
+        "has no such field.",
+        "Take the models of the repository, with their `config.pbtxt`, from the release of the backend that the server "
+        "runs, or declare the input there. A client that calls the model itself can leave the input out.",
+        "https://github.com/triton-inference-server/server/issues/8640",
+        example="unexpected inference input 'return_num_input_tokens' for model 'm'",
+        cause=Cause.SETTING,
+    ),
 )
