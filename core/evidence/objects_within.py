@@ -25,6 +25,13 @@ def is_labelled(value: object) -> bool:
     return bool(_LABELLED & value.keys()) or (isinstance(inner, dict) and bool(_LABELLED & inner.keys()))
 
 
+def is_bare_call(value: object) -> bool:
+    """Return whether a value is a call as models write it in bare JSON."""
+    held = value if isinstance(value, dict) else {}
+    is_named = isinstance(held.get("name"), str) and bool(held["name"])
+    return is_named and isinstance(held.get("arguments", held.get("parameters")), dict) and len(held) == 2
+
+
 def is_printed(text: str) -> bool:
     """Return whether a text is a dict of Python that an answer is made of."""
     try:

@@ -18,6 +18,7 @@ from prompt_debugger.core.evidence.objects_within import (
     closed,
     end_of_json,
     ends_in_an_event,
+    is_bare_call,
     is_json,
     is_labelled,
     is_printed,
@@ -29,6 +30,10 @@ _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _LABEL = re.compile(r"[ \t]*+(?!data:|event:)[\w\[(][^\n{}\"'<]{0,100}?(?:[:=]|=>)[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")
 _ARROW = re.compile(r"[^\n]{1,200}?(?:->|=>|[\u2192\u21d2])[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")  # after what was asked
+_SPEAKER = re.compile(
+    r"\W{0,6}(?:agent|assistant|ai|bot|model|llm|助手|模型|\u30a2\u30b7\u30b9\u30bf\u30f3\u30c8)\W{0,4}[:：]",
+    re.IGNORECASE,
+)
 _CALL_TAG = re.compile(r"[ \t]{0,8}<[|\uff5c]?[\w:|\uff5c\u2581]{1,60}>[ \t]{0,8}$")  # a call follows below it
 _STREAM = re.compile(
     r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$|(?:(?://|#) )?(?:\.{3,}|…|<snip>|\[\.\.\.\]|\(truncated\))[ \t]*+$)"
@@ -220,7 +225,8 @@ class _Splitter:
             self._left = 0
             return at
         self._left -= stop - found.end()
-        if labelled is not None and not is_labelled(value):
+        is_said = labelled is not None and _SPEAKER.match(line) is not None and is_bare_call(value)
+        if labelled is not None and not is_said and not is_labelled(value):
             return at
         rows = self._rows(at)
         if rows >= _MIN_ROWS:

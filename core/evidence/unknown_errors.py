@@ -40,6 +40,9 @@ _LEVEL_NAME = re.compile(
     r"\A(?:[Ee]rror\](?:: ?| )(?:\([\w. -]{1,40}\) )?(?=\S{3})"
     r"|(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\]?:? {0,4}(?:\[[\w:. -]{1,60}\]:? {0,4})?(?=\S{3}))"
 )
+_LEVEL_COLUMN = re.compile(r"[^\n]{0,30}\b(?:ERROR|CRITICAL) {3,8}\S")
+_IN_COLUMN = re.compile(r" {8,40}\S")
+_MAX_IN_COLUMN = 12  # lines
 # How a text begins that is a log, or what a program printed.
 _LOGGED = re.compile(
     r"\W{0,4}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|(?:ERROR|FATAL|CRITICAL)\b(?! ?=)|(?:Error"
@@ -276,7 +279,7 @@ def _statements(text: str) -> Iterator[Statement]:
             if index >= _MAX_LINES:
                 break
             if not line["words"].rstrip().endswith((TRACEBACK, ":")):  # which leads to what is below it
-                words = _LEVEL_NAME.sub("", words_as_one_line(line["words"]))
+                words = _LEVEL_NAME.sub("", words_as_one_line(line["words"] + _in_column(text, line)))
                 yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
     stripped = _heading_or_text(text.strip())
     is_said = (
@@ -289,6 +292,18 @@ def _statements(text: str) -> Iterator[Statement]:
     if len(stripped) <= _MAX_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
         is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
         yield Statement(words_as_one_line(stripped)[:_MAX_WORDS], "", is_shaped=is_shaped)
+
+
+def _in_column(text: str, line: re.Match[str]) -> str:
+    """Return what continues a log's entry below it, in the column of its words, as Rich lays a log out."""
+    if _LEVEL_COLUMN.match(text, line.start()) is None:
+        return ""
+    rest: list[str] = []
+    for below in text[line.end() + 1 :].split("\n", _MAX_IN_COLUMN)[:_MAX_IN_COLUMN]:
+        if _IN_COLUMN.match(below) is None:
+            break
+        rest.append(below.strip())
+    return "".join(f"\n{one}" for one in rest)
 
 
 def _heading_or_text(text: str) -> str:

@@ -66,4 +66,5 @@ RULE: Rule = TraceRule(
     stage=Stage.COMPLETE,
     find=find,
     needs=TracePart.ANSWER,
+    borrows_fix=True,
 )

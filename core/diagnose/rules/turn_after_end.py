@@ -1,10 +1,13 @@
-r"""Another turn follows the end token in content.
+r"""Another turn follows the end of the answer in content.
 
 What it finds:
     Where no vocabulary is known: content of an answer in which text is followed by a
     token that ends a turn and then by one that opens the next. Content that begins with
     such a token quotes a prompt. Of a raw output alone nothing is reported: a prompt
-    that was cut at its beginning looks the same.
+    that was cut at its beginning looks the same. Likewise, as an inference, an answer
+    that goes on with the user's turn in plain text: a line that begins with `### Human:`,
+    or one with `User:` and then one with `Assistant:`, unless the request has such
+    labels, or speaks of a dialogue.
 
 Why it matters:
     The server does not stop at the token that ends this model's turns: the model
@@ -26,9 +29,10 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import body_of, content_of
+from prompt_debugger.core.diagnose.fields import body_of, content_of, message_texts
 from prompt_debugger.core.diagnose.leftovers import families_of, next_turn
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.spoken_turns import spoken_turn
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import listed
 
@@ -40,6 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
     text = content_of(trace.chat.message) or ""
     found = next_turn(text)
     if found is None:
+        yield from _find_spoken(trace, text)
         return
     span, end = found.span, found.end
     of = f" of {listed(families)}" if (families := families_of(end)) else ""
@@ -55,6 +60,25 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
+def _find_spoken(trace: Trace, text: str) -> Iterator[Report]:
+    """Report a turn of the user that the model plays, with a label in plain text."""
+    turn = spoken_turn(text, (one.text for one in message_texts(trace.request)))
+    if turn is None:
+        return
+    label = f"{turn.label}:"
+    yield Report(
+        title=f"After its answer the model goes on with a turn of the user (`{label}`).",
+        detail=f"At character {turn.span.start} of content: nothing stopped the model at the end of its turn, and it "
+        "wrote the user's next question itself. Such labels are of a prompt in plain text, not of a chat template with "
+        "tokens that end a turn. If a dialogue was asked for, nothing is wrong.",
+        evidence=(in_message("content", text[slice(*turn.span)], turn.span),),
+        fix="Use a model that is trained for chat (not a base model) with its own chat template, and look at the "
+        "prompt (`render`): without one, some clients and servers write plain labels. Until then send `stop`: "
+        f'["\\n{label}"].',
+        certainty=Certainty.INFERRED,
+    )
+
+
 RULE: Rule = TraceRule(
     code="PD326",
     name="turn-after-end",
@@ -62,5 +86,6 @@ RULE: Rule = TraceRule(
     stage=Stage.COMPLETE,
     find=find,
     needs=TracePart.ANSWER,
+    explains=("PD322",),
     threads=("vllm-project/vllm#4180", "guidance-ai/llguidance#161"),
 )

@@ -46,6 +46,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=r"tool_choice|tools list",
     ),
     ErrorClass(
+        "schema-as-arguments",
+        r"validation errors? for (?:call\[)?(?P<function>(?-i:[a-z][a-z0-9_]{1,80}))\]? .{0,400}?"
+        r"missing required argument \[type=missing_argument, input_value=ArgsKwargs\(\(\), \{'propert",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "A call passes the shape of the tool's schema in place of its arguments",
+        "The call of {function|the tool} has the keys of a JSON schema (`properties`, `type`) where its arguments "
+        "should be, with the values inside: the model copied the declaration.",
+        "Check that the prompt shows the tools as this model's own template does (`render`): smaller models copy a "
+        "schema that they are shown. A grammar for calls prevents it (`tool_choice` as `required`, or `strict` in the "
+        "tool, where the server constrains calls by it); or use a model that is trained for tool calls.",
+    ),
+    ErrorClass(
         "call-arguments-unfit",
         rf"invalid (?:arguments|input|parameters|params|args) (?:for|to|in) (?:the )?tool {_NAME.format('name')}"
         rf"|tool (?:input |argument |call )?validation failed for (?:tool )?{_NAME.format('tool')}"

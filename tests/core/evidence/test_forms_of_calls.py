@@ -118,3 +118,34 @@ def test_what_tgi_says_of_a_cut_call_is_told_and_not_called_hidden():
     assert [one.code for one in trace.findings] == ["PD445"]
     assert "max_tokens" in trace.findings[0].fix
     assert "not shown" not in trace.verdict.sentence
+
+
+AGNO = """WARNING  Could not run function get_stock(properties={'symbol': 'A'}, type=object)
+ERROR    2 validation errors for get_stock
+         symbol
+           Missing required argument [type=missing_argument, input_value=ArgsKwargs((), {'properti...ct'}),
+         input_type=ArgsKwargs]
+"""
+
+
+def test_an_entry_of_a_log_goes_on_in_its_column():
+    trace = shown(AGNO)
+
+    assert "shape of the tool's schema" in trace.verdict.sentence
+    assert "`get_stock`" in trace.findings[0].detail
+
+
+@pytest.mark.parametrize("who", ["Agent", "assistant", "助手"])
+def test_a_call_that_a_transcript_shows_is_read(who):
+    text = f'User: free -m\n{who}: {{"name": "run", "arguments": {{"cmd": "free -m"}}}}\nI will run it.\nUser: and?\n'
+
+    assert codes(text) == ["PD463"]
+
+
+def test_a_setting_in_a_text_is_no_call():
+    with pytest.raises(RequestError):
+        read_evidence('Please look at this.\nSettings: {"name": "run", "arguments": {"cmd": "free -m"}}\nThat is all.')
+
+
+def test_what_zhipu_refuses_is_known_in_the_words_of_a_report():
+    assert codes("GLM-4 返回 messages[2]:content和tool_calls 字段不能同时为空，但是我只有content为空。") == ["PD100"]
