@@ -37,6 +37,7 @@ from prompt_debugger.core.evidence.prose import (
     by_lead,
     drop_partial_calls,
     evidence_of_prose,
+    is_end_alone,
     output_of,
     shows_prompt,
 )
@@ -58,7 +59,6 @@ from prompt_debugger.core.evidence.taking import compatible
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.words_around import add_words
 from prompt_debugger.core.evidence.wrapped import unwrap
-from prompt_debugger.core.formats import CONTROL_TOKEN
 from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
 Read = Callable[[str, int], Evidence]
@@ -122,7 +122,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     if row > 1:
         return read(text, row)
     is_about = is_talk(blocks)
-    whole, failure = _try(text, row, read)
+    whole, failure = _try_whole(text, row, read, may_fail=_has_fences(blocks) or is_about)
     if whole is not None and is_about and whole.form is Form.OUTPUT:
         whole, failure = None, not_recognised(text, is_about=True)
     is_output = whole is not None and whole.raw is not None and whole.raw.strip() == text.strip()
@@ -212,13 +212,29 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
     return drop_partial_calls(_read_its_paragraph(evidence, text), text), None
 
 
+def _has_fences(blocks: Sequence[Block]) -> bool:
+    """Return whether a text has fences beside other things: what is shortened may be a part of it."""
+    kinds = [block.kind for block in blocks]
+    return BlockKind.FENCED in kinds and len(kinds) > 1
+
+
+def _try_whole(text: str, row: int, read: Read, *, may_fail: bool) -> tuple[Evidence | None, RequestError | None]:
+    """Read a text as one thing; of one that was shortened a block may be whole."""
+    try:
+        return _try(text, row, read)
+    except RequestError as error:
+        if not may_fail:
+            raise
+        return None, error
+
+
 def _read_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
     """Return what a report shows as an output, where all of it was taken for one."""
     found = find_shown(blocks)
     if found is None:
         return None
     evidence = _read_block(found.block, read) if found.block is not None else output_of(found.text)
-    if evidence is None or _is_end_alone(evidence):
+    if evidence is None or is_end_alone(evidence):
         return None
     return _noted(evidence, _note_unread(found.unread))
 
@@ -327,7 +343,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
         evidence = _read_block(block, read)
         if evidence is not None and evidence.error is not None and is_no_report(block, blocks):
             evidence = None
-        if evidence is not None and _is_end_alone(evidence):
+        if evidence is not None and is_end_alone(evidence):
             evidence = None
         if evidence is not None:
             pieces.append(_Piece(block, evidence))
@@ -355,14 +371,6 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     merged = replace(add_whole_answer(merged, kept), is_assumed_run=is_assumed)
     merged = _noted(merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread)))
     return replace(merged, others=build_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
-
-
-def _is_end_alone(evidence: Evidence) -> bool:
-    """Return whether an output is only an end token: next to other text, it ends whatever came before it."""
-    text = (evidence.raw or "").strip()
-    return (
-        CONTROL_TOKEN.fullmatch(text) is not None and "{" not in text
-    )  # as a call of Gemma 4 has it, from `<|` to `|>`
 
 
 def _note_unread(lines: int) -> tuple[str, ...]:

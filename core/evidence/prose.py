@@ -107,3 +107,9 @@ def output_of(text: str) -> Evidence:
 def drop_partial_calls(evidence: Evidence, text: str) -> Evidence:
     """Return evidence without calls of which only a part was copied."""
     return drop_unproven(drop_shortened(drop_headless_calls(evidence), text), text)
+
+
+def is_end_alone(evidence: Evidence) -> bool:
+    """Return whether an output is only an end token: next to other text, it ends whatever came before it."""
+    text = (evidence.raw or "").strip()
+    return CONTROL_TOKEN.fullmatch(text) is not None and "{" not in text  # as a call of Gemma 4 has it

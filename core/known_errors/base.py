@@ -152,7 +152,7 @@ class KnownError:
     @property
     def is_about_call(self) -> bool:
         """Whether it speaks of a call, and not of an answer as a whole."""
-        return "call" in self.means or "tool" in self.means
+        return ("call" in self.means or "tool" in self.means) and "no call" not in self.means
 
 
 @lru_cache(maxsize=1024)

@@ -30,6 +30,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/RooCodeInc/Roo-Code/issues/11106",
     ),
     KnownError(
+        "You did not use a tool in your previous response! Please retry with a tool use.",
+        Stage.CONTRACT,
+        "The program found no call in the answer, and tells the model so; the tags that follow are its explanation to "
+        "the model, not an answer.",
+        "Look at the answer before it: a call in another form is one that was not parsed, prose is a model that does "
+        "not call. With Ollama, check that the program's long prompt fits the context (`num_ctx`), as it is cut "
+        "silently; use a model that is trained for tools.",
+        "https://github.com/roo-rb/roo/issues/625",
+    ),
+    KnownError(
         "The model failed to use any tools in its response.",
         Stage.CONTRACT,
         "The answer has text or reasoning but no call, and the program requires one.",

@@ -28,13 +28,14 @@ from collections.abc import Iterator, Sequence
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
-from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fields import CallField, decode_json, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
 _SHORTENED = re.compile(r"\.{3}|…|<snip>|\(truncated\)")  # by whoever copied it
+_SPACED = re.compile(r"(?=[^\n]{0,200}(?:_ | _))[A-Za-z_][\w-]{0,60}(?: [\w-]{1,60}){1,6}")  # a declared name, split
 _MIN_UNIT = 4  # characters of a name whose repetition is no accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
@@ -86,6 +87,16 @@ def _many(call: CallField, unit: str, count: int) -> Report:
 
 def _report_missing_name(calls: Sequence[CallField], at: int) -> Report:
     call = calls[at]
+    if (inner := _name_within(call)) is not None:
+        return Report(
+            title=f"A returned call has no name: the call to `{inner}` is inside its arguments.",
+            detail=f"`{call.field}.function.name` is {'empty' if call.name == '' else 'null'}, and the arguments are "
+            "an object with `name` and `arguments`: what built the message took the JSON that the model wrote for the "
+            "arguments alone. Gateways do so that ask the model for JSON where its server has no tool calls.",
+            evidence=(in_message(f"{call.field}.function.arguments", str(call.arguments)),),
+            fix="Update the gateway or client that made this call (LiteLLM's older `ollama_chat` did), or ask a server "
+            "that returns `tool_calls` itself. Until then take `name` and `arguments` out of the arguments.",
+        )
     before = calls[at - 1] if at else None
     is_rest = before is not None and before.name and not str(before.arguments or "").strip("{} ")
     why = "the stream or the parser lost it."
@@ -103,7 +114,25 @@ def _report_missing_name(calls: Sequence[CallField], at: int) -> Report:
     )
 
 
+def _name_within(call: CallField) -> str | None:
+    """Return the tool that the arguments of a call name, where they are a whole call."""
+    given = decode_json(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    is_call = isinstance(given, dict) and given.keys() == {"name", "arguments"} and isinstance(given["arguments"], dict)
+    name = given["name"] if is_call and isinstance(given, dict) else None
+    return name if isinstance(name, str) and name else None
+
+
 def _longer(call: CallField, name: str) -> Report:
+    if _SPACED.fullmatch(name):
+        return Report(
+            title=f"The name of a returned call has blanks in it: `{name}`.",
+            detail=f"`{call.field}.function.name` is {name!r}, and no tool's name has blanks: the model did not copy "
+            "the name as it was declared, or what it wrote was split into words.",
+            evidence=(in_message(f"{call.field}.function.name", name),),
+            fix="Compare it with the names of the request's tools. A server that constrains calls by a grammar keeps "
+            "to them (`tool_choice` as `required`, or `strict` in the tool); JSON that a prompt asks for need not.",
+            stage=Stage.COMPLETE,
+        )
     head = _HEAD.match(name)
     problem = "contains more than a name"
     if head is not None:

@@ -25,12 +25,18 @@ _WHOLE = re.compile(
     r"|\s*+functions\.[\w.-]{1,64}:\d{1,4}\s{0,4}\{[^\n]{0,4000}\}\s*+\Z"
     r"|\s*+call:[A-Za-z_][\w.-]{0,64}\{[^\n]{0,4000}\}\s*+\Z"
 )
+# A client's own words to the model, which show the form of a call.
+_TEACHES = re.compile(
+    r"Tool uses are formatted using XML-style tags|# Reminder: Instructions for Tool Use|<tool_name>\s{0,4}<param"
+)
 _GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S| to=)")
 
 
 def _finds(paste: Paste) -> float:
     if CONTROL_TOKEN.search(paste.text) is not None:
         return 0.0  # something else is below it
+    if _TEACHES.search(paste.text) is not None:
+        return 0.0
     begins = _BEGINS.match(paste.text)
     is_call = begins is not None and begins[0].endswith("{")
     is_data = paste.text.lstrip().startswith(("{", "[", "}", "]", ","))  # a piece of an answer that contains the call

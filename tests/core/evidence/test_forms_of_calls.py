@@ -149,3 +149,23 @@ def test_a_setting_in_a_text_is_no_call():
 
 def test_what_zhipu_refuses_is_known_in_the_words_of_a_report():
     assert codes("GLM-4 返回 messages[2]:content和tool_calls 字段不能同时为空，但是我只有content为空。") == ["PD100"]
+
+
+def test_of_two_outputs_the_one_that_is_whole_is_read():
+    whole = INVOKE.replace('\\"', '"').replace("\\n", "\n")
+    other = "[Calling tool: run with arguments: {...}]"
+    text = f"The visible text is:\n\n```text\n{whole}\n```\n\nor:\n\n```text\n{other}\n```\n"
+
+    assert codes(f"{text}\nThe tool is not executed, and the raw markup is shown in the chat.") == ["PD426"]
+
+
+def test_what_a_client_tells_the_model_is_no_answer():
+    text = (
+        "I use Ollama.\n[ERROR] You did not use a tool in your previous response! Please retry with a tool use.\n\n"
+        "# Reminder: Instructions for Tool Use\n\nTool uses are formatted using XML-style tags.\n\n"
+        "<attempt_completion>\n<result>\nI have completed it...\n</result>\n</attempt_completion>\n"
+    )
+    trace = shown(text)
+
+    assert [one.code for one in trace.findings] == ["PD445"]
+    assert "call was refused" not in trace.verdict.sentence
