@@ -63,6 +63,17 @@ def words_on_bare_tools(model: CheckedModel, ideals: Sequence[Ideal]) -> str:
     )
 
 
+def words_on_parts(model: CheckedModel) -> str:
+    """Return that everything was rendered with contents as lists of parts, and why; "" if it was not."""
+    if not model.takes_parts:
+        return ""
+    return (
+        "The template fails for a content that is a text, and renders lists of parts: all was rendered as vLLM does "
+        "it, which makes lists of all texts but tool results. SGLang and transformers pass a text as it is: there, a "
+        "client has to send lists."
+    )
+
+
 def _refused_call(ideals: Sequence[Ideal]) -> Ideal | None:
     """Return the simplest call if the template refuses to render it."""
     return next((one for one in ideals if one.answer.name == SIMPLEST_CALL and one.refusal is not None), None)

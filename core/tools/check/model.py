@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RenderError, RequestError
 from prompt_debugger.core.base.files import read_named
-from prompt_debugger.core.base.types import JSONObject, Server
+from prompt_debugger.core.base.types import JSON, JSONObject, Server
+from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.render import load_tokenizer
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.local import Renderer, run
 from prompt_debugger.core.render.request_variables import read_variables
+from prompt_debugger.core.render.server import template_facts
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.folder import find_folder, template_of
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings, read_settings
@@ -35,6 +37,7 @@ class CheckedModel:
         template_file: File that won over the model's own template; `None` if none did.
         server: The running server that was named; `None` if it was not a server.
         evidence: On what it rests which template and tokenizer that server has, a sentence each.
+        takes_parts: Whether it renders contents as lists of parts only, as vLLM sends them to it.
     """
 
     name: str
@@ -45,6 +48,7 @@ class CheckedModel:
     template_file: str | None = None
     server: Server | None = None
     evidence: tuple[str, ...] = ()
+    takes_parts: bool = False
 
     @property
     def special_tokens(self) -> Mapping[str, str]:
@@ -70,7 +74,7 @@ class CheckedModel:
 
         def render(body: JSONObject) -> str:
             variables = read_variables(
-                body,
+                _in_parts(body) if self.takes_parts else body,
                 special_tokens=self.special_tokens,
                 template_kwargs={},
                 add_generation_prompt=add_generation_prompt,
@@ -81,6 +85,38 @@ class CheckedModel:
             return run(job, renderer).text
 
         return render
+
+
+def as_served(model: CheckedModel) -> CheckedModel:
+    """Return a model whose template fails for texts and goes through parts as one that gets parts, as vLLM does it."""
+    asked: JSONObject = {"messages": [{"role": "user", "content": "Hello"}], "add_generation_prompt": True}
+    if model.takes_parts or _renders(model, asked):
+        return model
+    in_parts = replace(model, takes_parts=True)
+    is_detected = _renders(in_parts, asked) and template_facts(model.template).content_format == "openai"
+    return in_parts if is_detected else model
+
+
+def _renders(model: CheckedModel, body: JSONObject) -> bool:
+    try:
+        model.renderer()(body)
+    except RenderError:
+        return False
+    return True
+
+
+def _in_parts(body: JSONObject) -> JSONObject:
+    """Return a request whose texts are lists of one part each, but for tool results, which vLLM sends as texts."""
+    turns: list[JSON] = []
+    for turn in objects_of(body.get("messages")):
+        content = turn.get("content")
+        if turn.get("role") == "tool":
+            texts = [part.get("text") for part in objects_of(content)]
+            turns.append({**turn, "content": "\n".join(map(str, texts))} if isinstance(content, list) else turn)
+            continue
+        parts: list[JSON] = [{"type": "text", "text": content}] if isinstance(content, str) else []
+        turns.append(turn if isinstance(content, list) else {**turn, "content": parts})
+    return {**body, "messages": turns}
 
 
 def load_model(source: str | None, *, template_file: str | None = None) -> CheckedModel:

@@ -29,8 +29,8 @@ from prompt_debugger.core.tools.check.answers import PLAIN_TOOLS, SIMPLEST_CALL,
 from prompt_debugger.core.tools.check.engine_choice import Asked, best_engine, choice_sentence
 from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.judge import Cell
-from prompt_debugger.core.tools.check.markers import words_of, words_on_bare_tools, words_on_refused
-from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.markers import words_of, words_on_bare_tools, words_on_parts, words_on_refused
+from prompt_debugger.core.tools.check.model import CheckedModel, as_served
 from prompt_debugger.core.tools.check.own_renderer import words_on_renderer
 from prompt_debugger.core.tools.check.plugin_fallback import plugin_fallback
 from prompt_debugger.core.tools.check.recommend import (
@@ -199,6 +199,7 @@ class Checker:
             EngineError: An engine is not here, or another release than is wanted, or a helper failed.
         """
         kinds, absent = await self._present(wanted.release)
+        model = await asyncio.to_thread(as_served, model)
         tools, printed = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
         ideals, notation = add_taught_calls(printed, model)
         family = await asyncio.to_thread(family_of, ideals)
@@ -222,7 +223,7 @@ class Checker:
         inferred = "" if notation is None else notation.evidence
         bare = await asyncio.to_thread(words_on_bare_tools, model, ideals)
         refused = words_on_refused(model.template, ideals, best)
-        reasons = (*chosen.reasons, refused, bare)
+        reasons = (*chosen.reasons, refused, bare, words_on_parts(model))
         sentences = (choice_sentence(asked, best), inferred, *reasons, *self.absent, *absent)
         return Check(
             model,
@@ -358,7 +359,7 @@ class Checker:
 
 def check_without_parsers(model: CheckedModel, *, is_thorough: bool = False) -> Check:
     """Return what a template shows by itself, where there is no vLLM to ask; nothing is recommended."""
-    tools, ideals = write_answers(model, is_thorough=is_thorough)
+    tools, ideals = write_answers(model := as_served(model), is_thorough=is_thorough)
     template = check_template(model, ideals, has_plain_tools=tools is PLAIN_TOOLS)
     unasked = Recommendation(None, None, None, "unknown", ("Only the template was checked: no parser was asked.",))
     return Check(model, "", ideals, tools, {}, unasked, family_of(ideals), template)
