@@ -11,6 +11,7 @@ import pytest
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import (
     JSON,
+    Api,
     Basis,
     Completeness,
     JSONObject,
@@ -386,3 +387,35 @@ async def test_what_vllm_counts_shows_its_reasoning_parser() -> None:
 
     assert found.server is not None
     assert (found.server.kind, found.server.has_reasoning_parser) == ("vllm", True)
+
+
+UNREAD = (
+    "1 validation error for list[function-wrap[__log_extra_fields__()]] Invalid JSON: expected value at "
+    "line 1 column 1 [type=json_invalid, input_value='<tool_call>', input_type=str]"
+)
+MESSAGES_STREAM: tuple[JSONObject, ...] = (
+    {"type": "message_start", "message": {"id": "a", "role": "assistant", "content": [], "usage": {"input_tokens": 1}}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "<tool_call>"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
+    {"type": "message_stop"},
+)
+
+
+@pytest.mark.parametrize(("words", "is_about_output"), [(UNREAD, True), ("max_tokens is too large", False)])
+async def test_an_error_about_the_output_is_a_refusal_where_the_stream_was_answered(
+    words: str, is_about_output: bool
+) -> None:
+    events = [f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in MESSAGES_STREAM]
+    behaviours = {
+        "*": answer(404),
+        "/v1/messages": answer(400, {"type": "error", "error": {"type": "invalid_request_error", "message": words}}),
+        "/v1/messages#stream": stream(*events),
+    }
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        client.api = Api.MESSAGES
+        found = await gather(client, SERVER, {"model": "m", "messages": [{"role": "user", "content": "q"}]})
+
+    assert (found.refusal is not None) is is_about_output
+    assert any("the error is about the output" in note for note in found.notes) is is_about_output

@@ -231,3 +231,21 @@ async def test_reasoning_is_shown_until_there_is_content() -> None:
         await gather(client, SERVER, SENT, on_chat_text=texts.append)
 
     assert texts == ["a", "ab", "c"]
+
+
+async def test_the_end_token_of_the_tokenizer_says_that_a_call_was_not_cut() -> None:
+    call: JSON = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    choice: JSON = {
+        "index": 0,
+        "message": {"role": "assistant", "content": "1", "tool_calls": [call]},
+        "finish_reason": "tool_calls",
+        "token_ids": [1, 2],
+    }
+    whole = answer(200, {"choices": [choice], "prompt_token_ids": [5, 6]})
+    behaviours = {**BEHAVIOURS, "/v1/chat/completions": whole}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        body: JSONObject = {"model": "m", "messages": [], "temperature": 0}
+        found = await gather(client, SERVER, body, tokenizer=TwoWords(), local_prompt=LOCAL)
+
+    assert found.raw is not None
+    assert (found.raw.token_ids, found.raw.finish_reason) == ((1, 2), "stop")

@@ -11,9 +11,23 @@ from typing import Any
 
 import pytest
 
-from prompt_debugger.core.base.types import JSON, Request, Server, Trace
+from prompt_debugger.core.base.types import (
+    JSON,
+    Finding,
+    FindingEvidence,
+    Prompt,
+    PromptSpan,
+    Request,
+    Server,
+    Severity,
+    Span,
+    SpanKind,
+    Stage,
+    Trace,
+)
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
 from prompt_debugger.core.diagnose.advice import Step, advise, is_done
+from prompt_debugger.core.diagnose.fixes import rewritten
 from prompt_debugger.core.diagnose.rules.base import TraceRule
 from tests.core.diagnose.cases import RuleCase, build_trace, load_rule_cases
 
@@ -170,3 +184,27 @@ def test_where_the_parser_is_unknown_it_is_asked_about_first() -> None:
     assert known["PD407"].startswith("Send `skip_special_tokens: false`")
     assert "Send `skip_special_tokens" not in tried["PD407"]
     assert tried["PD407"].startswith("`skip_special_tokens: false` is set already")
+
+
+@pytest.mark.parametrize(
+    ("expression", "made"),
+    [
+        ("{{ m.content }}", "{{ (m.content) or '' }}"),
+        ("{{- m['content'] -}}", "{{- (m['content']) or '' -}}"),
+        ("{{ m.content | trim }}", None),
+        ("{{ m.role }}", None),
+    ],
+)
+def test_only_an_expression_by_itself_that_fits_is_rewritten(expression: str, made: str | None) -> None:
+    template = f"{{% for m in messages %}}\n<{expression}>\n{{% endfor %}}\n"
+    spans = (
+        PromptSpan(Span(0, 1), SpanKind.TEMPLATE, template_line=2, template_column=1),
+        PromptSpan(Span(1, 5), SpanKind.REQUEST, template_line=2, template_column=3),
+    )
+    shown = FindingEvidence("prompt", char_span=Span(2, 4))
+    finding = Finding("PD213", "null-printed", Severity.ERROR, Stage.RENDER, "It is so.", "", evidence=(shown,))
+    prompt = Prompt("local", "<None>", spans, None, template=template)
+
+    found = rewritten(prompt, finding, lambda body: f"({body}) or ''", lambda body: "content" in body)
+
+    assert found == (None if made is None else template.replace(expression, made))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.base.types import ChatResult, Finding, JSONObject, Request, Severity, Stage, Trace
 from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
@@ -169,3 +170,21 @@ def test_what_the_request_asks_for_is_not_an_error_and_blames_no_parser() -> Non
     assert (found["PD426"].severity, found["PD426"].stage) == (Severity.WARNING, Stage.REQUEST)
     assert "parser" not in found["PD426"].fix
     assert [finding.severity for finding in free if finding.code == "PD426"] == [Severity.ERROR]
+
+
+def test_in_a_part_only_what_is_true_of_the_whole_is_reported_and_a_crash_always() -> None:
+    def crash(trace: Trace) -> Iterator[Report]:
+        raise KeyError("content")
+
+    fine = TraceRule("PD400", "fine", Severity.ERROR, Stage.PARSE, lambda _: iter([Report("Fine.", "")]))
+    rules = {
+        "PD400": fine,
+        "PD401": replace(fine, code="PD401", name="of-part", stands_in_part=True),
+        "PD499": replace(fine, code="PD499", name="bad-rule", find=crash),
+    }
+
+    part = diagnose_trace(replace(EMPTY, notes=(REQUEST_GAP,)), rules)
+    whole = diagnose_trace(EMPTY, rules)
+
+    assert [one.code for one in whole] == ["PD400", "PD401", CRASH_CODE]
+    assert [one.code for one in part] == ["PD401", CRASH_CODE]
