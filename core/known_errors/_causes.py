@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from prompt_debugger.core.known_errors._account import ACCESS, QUOTA, RATE
 from prompt_debugger.core.known_errors.base import Cause
 
 _MAX_CHARS = 4_000  # the cause is named at the beginning
 _ADDRESS = re.compile(r"https?://\S{1,400}")
 
 _CAUSE_BY_CODE: Mapping[str, Cause] = {
-    "insufficient_quota": Cause.QUOTA,
-    "billing_hard_limit_reached": Cause.QUOTA,
-    "exceeded_current_quota_error": Cause.QUOTA,
-    "credit_limit": Cause.QUOTA,
+    **dict.fromkeys(RATE.codes, Cause.RATE),
+    **dict.fromkeys(QUOTA.codes, Cause.QUOTA),
+    **dict.fromkeys(ACCESS.codes, Cause.ACCESS),
     "content_filter": Cause.POLICY,
     "content_policy_violation": Cause.POLICY,
     "data_inspection_failed": Cause.POLICY,
@@ -29,11 +29,6 @@ _CAUSE_BY_CODE: Mapping[str, Cause] = {
     "model_not_available": Cause.MODEL_NAME,
     "model_not_supported": Cause.MODEL_NAME,
     "model_decommissioned": Cause.MODEL_NAME,
-    "rate_limit_exceeded": Cause.RATE,
-    "invalid_api_key": Cause.ACCESS,
-    "invalid_organization": Cause.ACCESS,
-    "account_deactivated": Cause.ACCESS,
-    "authentication_error": Cause.ACCESS,
     "tool_use_failed": Cause.OUTPUT,
     "json_validate_failed": Cause.OUTPUT,
     "template_error": Cause.TEMPLATE,
@@ -53,30 +48,9 @@ _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
         r"reduce (?:the|your) (?:length of the )?(?:messages|prompt|input)",
         r"request body too large for .{1,80}max size: \d+ tokens|Prompt 超长|输入.{0,6}(?:超长|过长)",
     ),
-    Cause.RATE: (
-        r"rate[ _-]?limit|too many requests|throttl|\brequests? limit\b",
-        r"\b(?:RPM|TPM|RPD|TPD)\b|\bretry (?:in|after) \d",
-        r"\b(?:limit|quota|allocation|requests|tokens)\b.{0,60}\bper (?:second|minute|hour|day)\b|concurrency limit",
-        r"\bper (?:second|minute|hour|day)\b.{0,40}\blimit|\bdaily (?:\w+ ){0,2}(?:limit|quota|allocation)",
-        r"resource (?:has been )?exhausted(?! ?:? ?your)|并发|频率|限流",
-    ),
-    Cause.QUOTA: (
-        r"insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)",
-        r"balance is (?:insufficient|too low|not enough)",
-        r"(?:credits?|quota) (?:(?:limit|is|are|was|has been|have been) )?"
-        r"(?:exceeded|expired|exhausted|used up|too low)",
-        r"(?:out of|ran out of|any|no|all available|no remaining|included|purchase more) credits?\b",
-        r"exceeded your (?:current |monthly )?(?:quota|included credits|usage limit)|spending limit|overdue balance",
-        r"(?:enter|add) a payment method|upgrade (?:your plan|to (?:a )?(?:paid|pro|plus|premium))\b",
-        r"past invoices|plan and billing|in good standing|top up your balance",
-        r"free (?:tier|quota|allocation)\b.{0,60}\b(?:exhausted|used up)|余额不足|欠费|请充值",
-    ),
-    Cause.ACCESS: (
-        r"(?:incorrect|invalid|missing|wrong|expired|revoked) (?:api|subscription|secret|access)[ _-]?(?:key|token)",
-        r"\b(?:api|subscription|secret)[ _-]?key (?:\w+ ){0,3}(?:not valid|invalid|incorrect|missing|expired|required)",
-        r"api key not valid|not a valid api key|carry the API secret key|authentication (?:failed|error)",
-        r"invalid (?:authentication )?credentials|身份验证|鉴权失败",
-    ),
+    Cause.RATE: RATE.named,
+    Cause.QUOTA: QUOTA.named,
+    Cause.ACCESS: ACCESS.named,
     Cause.POLICY: (
         r"content (?:management )?(?:policy|filter)|inappropriate content|sensitive content|new_sensitive",
         r"considered high risk|rejected as a result of our safety system|\binput was flagged|requires moderation",

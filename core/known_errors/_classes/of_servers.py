@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._account import ACCESS, QUOTA, RATE, STATUS
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause
 
 _LOG = "Check the server's log for that moment: the reason is there, usually in a traceback above that line."
-_STATUS = r"(?:\A\W{0,3}|(?:status|code|error|http|returned|got)\W{0,3}(?:code\W{0,3})?)"
 _REACH = (
     "Check that the server runs and that address and port are right, from the machine or container that sends; in a "
     "container `localhost` is the container itself."
@@ -73,9 +73,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "rate-limit",
-        rf"rate[ _-]?limit|too many requests|{_STATUS}429\b"
-        r"|(?:requests?|tokens?) per (?:min(?:ute)?|day|hour|second)|\b(?:tpm|rpm|rpd|tpd)\b|throttl"
-        r"|resource[_ ]exhausted|(?:try|retry) again in \d|too many tokens, please wait",
+        RATE.told,
         Stage.COMPLETE,
         Cause.RATE,
         "The request exceeds the rate limit of the account",
@@ -85,13 +83,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "quota",
-        r"insufficient[_ ](?:quota|balance|credits?|funds)"
-        r"|(?:exceeded|over|out of|reached|no) (?:your |the )?(?:current |remaining |monthly |usage )?"
-        r"(?:quota|credits?|balance|spend(?:ing)? limit)|billing (?:details|plan|period|account|cycle|hard|issue)"
-        r"|(?:check|update|enable|your) (?:your )?(?:plan and )?billing\b|credit balance|payment required"
-        rf"|{_STATUS}402\b|arrear|account .{{0,30}}?(?:suspended|deactivated|overdue)"
-        r"|\bbudget (?:has been |was |is |limit )?(?:exceeded|exhausted|reached|spent)"
-        r"|quota (?:exceeded|exhausted|limit)|(?:weekly|monthly|usage|5-hour) limit",
+        QUOTA.told,
         Stage.COMPLETE,
         Cause.QUOTA,
         "The plan or billing of the account does not allow the request",
@@ -117,14 +109,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "key",
-        rf"{_STATUS}401\b|unauthori[sz]ed"
-        r"|(?:invalid|incorrect|missing|no|wrong|expired|malformed) (?:authentication|api[ _-]?key|x-a"
-        r"pi-key|access token|auth(?:orization)?|credentials?|token provided|bearer)"
-        r"|api[ _-]?key\b.{0,50}?(?:not (?:valid|found|set|provided|configured)|missing|invalid|is req"
-        r"uired|expired|must be (?:set|provided)|incorrect|leaked)"
-        r"|authentication(?:error| failed| fails| required|_error)|not authenticated"
-        r"|(?:token|key|credentials?) (?:has |have |is |are )?expired|could not resolve authentication"
-        r"|unable to locate credentials|authenticate",
+        ACCESS.told,
         Stage.COMPLETE,
         Cause.ACCESS,
         "The server did not accept the API key",
@@ -144,7 +129,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|not (?:authorized|entitled|allowed) to (?:access|use|perform|invoke)|permission(?:s)? (?:denied|error)"
         r"|permission_?denied|(?:insufficient|missing|lacks?) permissions?|\bforbidden\b"
         r"|(?:country|region|territory|location)\b.{0,40}?not (?:supported|available|allowed)"
-        rf"|{_STATUS}403\b|requires? (?:a )?(?:paid|pro|plus|premium|subscription|verified)"
+        rf"|{STATUS}403\b|requires? (?:a )?(?:paid|pro|plus|premium|subscription|verified)"
         r"|(?:unsupported|not supported in your|not available in your) (?:country|region|location)",
         Stage.COMPLETE,
         Cause.ACCESS,
@@ -334,7 +319,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "behind-proxy",
-        rf"\bbad gateway\b|{_STATUS}502\b",
+        rf"\bbad gateway\b|{STATUS}502\b",
         Stage.COMPLETE,
         Cause.SERVER,
         "A proxy got no valid answer from the server that it forwards to",
@@ -358,7 +343,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "timeout",
-        rf"timed[ -]?out|\btime[ -]out\b|\btimeout\b(?! ?=)|etimedout|deadline exceeded|{_STATUS}(?:504|408|524)\b"
+        rf"timed[ -]?out|\btime[ -]out\b|\btimeout\b(?! ?=)|etimedout|deadline exceeded|{STATUS}(?:504|408|524)\b"
         r"|timeouterror|readtimeout|took too long",
         Stage.COMPLETE,
         Cause.CONNECTION,
