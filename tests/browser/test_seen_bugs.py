@@ -10,6 +10,7 @@ The forecast of a check: tests/ui/web/test_model_check.py.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -102,3 +103,26 @@ def test_an_example_that_is_edited_is_still_the_example(unrun: DebuggerPage) -> 
     unrun.page.wait_for_function("(JSON.parse(localStorage.getItem('pd-draft')).text || '').endsWith(' ')")
 
     expect(unrun.page.locator("#pd-verdict")).to_contain_text("Press Run for this example")
+
+
+COUNT_FRAMES = """(() => {
+    const ask = globalThis.requestAnimationFrame;
+    globalThis.drawnFrames = 0;
+    globalThis.requestAnimationFrame = draw => ask(time => { globalThis.drawnFrames += 1; draw(time); });
+})()"""
+IS_ASLEEP = """() => {
+    const before = globalThis.framesBefore;
+    globalThis.framesBefore = globalThis.drawnFrames;
+    return before === globalThis.drawnFrames;
+}"""
+
+
+def test_a_page_at_which_no_one_does_anything_draws_nothing(watched: Any, bare_url: str) -> None:
+    watched.add_init_script(COUNT_FRAMES)
+    page = DebuggerPage(watched, bare_url)
+    page.load()
+
+    watched.wait_for_function(IS_ASLEEP, polling=500)
+
+    page.open_stage("parse")  # and wakes
+    expect(watched.locator("#pd-panel-parse")).to_be_visible()
