@@ -126,3 +126,11 @@ def test_a_hidden_grammar_is_suspected_where_vllm_adds_one(body: JSONObject, exp
 )
 def test_chance_is_known(body: JSONObject, expected: bool) -> None:
     assert draws_at_random(body) is expected
+
+
+def test_parts_of_one_text_are_compared_and_the_assumption_is_stated() -> None:
+    found = compare_outputs(replace(PAIR, evidence=Basis.ASSUMED_RUN))
+
+    assert found is not None
+    assert found.certainty is Certainty.INFERRED
+    assert "assumed" in found.reason

@@ -301,3 +301,8 @@ def test_a_list_or_mapping_of_atoms_of_all_kinds_arrives_as_it_stands():
 def test_an_error_that_no_one_knows_is_named():
     with pytest.raises(UnknownValueError, match="builtins:SystemExit is not a known error"):
         decode_value(("x", "builtins:SystemExit", {}))
+
+
+def test_what_is_no_plain_value_is_refused_by_the_name_of_its_class() -> None:
+    with pytest.raises(UnknownValueError, match="set is not a plain value"):
+        decode_value({1})
