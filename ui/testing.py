@@ -28,7 +28,7 @@ from prompt_debugger.core.report import parse_to_terminal, trace_to_terminal
 from prompt_debugger.core.tools.capture import Capture
 from prompt_debugger.core.tools.capture.serve import serve_capture
 from prompt_debugger.core.tools.watch.reading import Reader
-from prompt_debugger.ui.cli.run import api_key_for
+from prompt_debugger.ui.cli.target_options import api_key_for
 
 _AFTER_THE_PROMPT = (Stage.COMPLETE, Stage.PARSE, Stage.CONTRACT)
 

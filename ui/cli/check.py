@@ -59,8 +59,8 @@ from prompt_debugger.ui.cli.output import (
     report_error,
 )
 from prompt_debugger.ui.cli.progress import log, resting, say
-from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
+from prompt_debugger.ui.cli.target_options import api_key_for
 from prompt_debugger.ui.present.words import count_of
 
 _LOOK_S = 0.5  # between looks at watched files

@@ -18,7 +18,7 @@ from prompt_debugger.ui.cli.front import until_stopped
 from prompt_debugger.ui.cli.output import OK
 from prompt_debugger.ui.cli.page import ENDPOINTS_VARIABLE
 from prompt_debugger.ui.cli.progress import log
-from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
+from prompt_debugger.ui.cli.target_options import add_run_time, add_target_arguments, target_from_options
 
 if TYPE_CHECKING:
     from prompt_debugger.ui.web.settings import PageSettings

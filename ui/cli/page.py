@@ -12,7 +12,7 @@ from prompt_debugger.core.base.keys import take_keys
 from prompt_debugger.core.base.listening import listen_on
 from prompt_debugger.core.complete import guard_of
 from prompt_debugger.ui.cli.progress import log
-from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
+from prompt_debugger.ui.cli.target_options import add_run_time, add_target_arguments, target_from_options
 from prompt_debugger.ui.frozen_memory import kept_for_good
 
 ENDPOINTS_VARIABLE = "PROMPT_DEBUGGER_ENDPOINTS"

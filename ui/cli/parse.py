@@ -30,9 +30,9 @@ from prompt_debugger.ui.cli.output import (
     read_json_file,
 )
 from prompt_debugger.ui.cli.progress import log, say
-from prompt_debugger.ui.cli.run import add_key_variable, api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
 from prompt_debugger.ui.cli.spread.cases import run_on_ray
+from prompt_debugger.ui.cli.target_options import add_key_variable, api_key_for
 
 # Fields of a case for which helpers are started or files are read.
 _NEEDS_MORE = frozenset({"parsers", "tokenizer"})

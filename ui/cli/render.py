@@ -22,8 +22,8 @@ from prompt_debugger.ui.cli.output import (
     read_request_file,
 )
 from prompt_debugger.ui.cli.progress import log
-from prompt_debugger.ui.cli.run import add_key_variable, add_template_name, api_key_for
 from prompt_debugger.ui.cli.sharing import write_prompt
+from prompt_debugger.ui.cli.target_options import add_key_variable, add_template_name, api_key_for
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

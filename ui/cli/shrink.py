@@ -22,7 +22,7 @@ from prompt_debugger.ui.cli.output import (
     read_request_file,
 )
 from prompt_debugger.ui.cli.progress import log, say
-from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
+from prompt_debugger.ui.cli.target_options import add_run_time, add_target_arguments, target_from_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

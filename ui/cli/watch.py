@@ -34,9 +34,9 @@ from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who
 from prompt_debugger.ui.cli.front import stopped_by
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, masked_line
 from prompt_debugger.ui.cli.progress import log, working
-from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.spread.cluster import joined
 from prompt_debugger.ui.cli.spread.exchanges import READERS_PER_PROCESSOR, FarReader
+from prompt_debugger.ui.cli.target_options import api_key_for
 from prompt_debugger.ui.cli.verify_options import positive
 from prompt_debugger.ui.cli.verify_words import RATES, percent
 from prompt_debugger.ui.present.words import count_of

@@ -181,7 +181,7 @@ def test_render_tries_switches_counts_and_turns():
     ],
 )
 def test_a_key_that_no_one_named_is_not_sent_in_clear(monkeypatch, endpoint, variable, expected):
-    from prompt_debugger.ui.cli.run import api_key_for
+    from prompt_debugger.ui.cli.target_options import api_key_for
 
     monkeypatch.setenv("OPENAI_API_KEY", "k")
 

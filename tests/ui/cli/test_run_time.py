@@ -4,7 +4,7 @@ import pytest
 
 from prompt_debugger.core.pipeline import RUN_S
 from prompt_debugger.ui.cli.main import build_parser
-from prompt_debugger.ui.cli.run import target_from_options
+from prompt_debugger.ui.cli.target_options import target_from_options
 
 COMMANDS = {"run": ["run", "x"], "ui": ["ui"], "shrink": ["shrink", "x"]}
 

@@ -18,8 +18,8 @@ from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.watch.reading import Filing, Reader
-from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.spread.cluster import joined
+from prompt_debugger.ui.cli.target_options import api_key_for
 
 READERS_PER_PROCESSOR = 2
 

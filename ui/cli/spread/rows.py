@@ -19,9 +19,9 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.sandbox import close_sandboxes
 from prompt_debugger.core.tools.verify import Budget, Outcome, Plan, Preparation, Progress, Shard, Stop, verify
 from prompt_debugger.core.tools.verify.dataset import count_rows, read_rows
-from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.spread.cluster import joined
 from prompt_debugger.ui.cli.spread.keeper import FarJournal, Journals, Keeper, journal_paths
+from prompt_debugger.ui.cli.target_options import api_key_for
 
 _LOOK_S = 1.0
 _RETRIES = 100  # of a task whose machine died; what it answered is not asked again
