@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.types import Server, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
 from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
-from prompt_debugger.core.diagnose.fields import body_of
+from prompt_debugger.core.diagnose.fields import body_of, content_of
 from prompt_debugger.core.diagnose.generations import families_named, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.server_ways import own_way
@@ -36,6 +36,15 @@ OF_GLM4 = (
     "for that. Read it in the client (the name on the first line, JSON below it), give vLLM a parser for it "
     "(`--tool-parser-plugin FILE`), or serve GLM-4.5 or newer with the parser made for it."
 )
+# Asked of vLLM 0.32 and SGLang 0.5.23: `llama3_json` and `llama3` leave it; `qwen3_coder` takes the name alone.
+_OF_FUNCTION_TAG = (
+    "The parsers of vLLM and SGLang for Llama (`llama3_json`, `llama3`) leave `<function=NAME>{JSON}</function>` in "
+    "the text, which Llama 3.1 and its kin write where a prompt teaches it, and vLLM's `qwen3_coder` takes the name "
+    "and loses the arguments. Send the tools in `tools`, with a template that asks for plain JSON (vLLM: its example "
+    "`tool_chat_template_llama3.1_json.jinja` with `--tool-call-parser llama3_json`); otherwise read the tag in the "
+    "client."
+)
+_FUNCTION_TAG = re.compile(r"<function=[^>\n]{1,100}>\s{0,8}\{")
 _GLM4 = re.compile(r"(?<![a-z])glm-?4(?![.\dv])", re.IGNORECASE)  # before 4.5, whose calls have tags
 STREAM_ALONE = "According to the words around it, only the stream has the fault."  # a note of what was pasted
 _OF_STREAM = Step(
@@ -62,6 +71,8 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
         return (Step(_OF_GEMMA3 if family == "gemma3" else _NO_NOTATION),)
     if not facts.tool_parsers and not facts.parser_names and family != "generic":
         return (Step(_advise_without_parser(family)),)
+    if is_function_tag(trace, family):
+        return (Step(_OF_FUNCTION_TAG), Step(_DISTINGUISHING))
     kind = "" if trace.server is None else trace.server.kind
     if (way := own_way(trace, family)) is not None:
         return (way,)
@@ -84,6 +95,14 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
         Step(text, server=is_set),
         *(_advise_beside_its_parser(trace, parser) if is_set else (Step(_DISTINGUISHING),)),
     )
+
+
+def is_function_tag(trace: Trace, family: str) -> bool:
+    """Return whether calls of Llama's family are in tags around JSON, which its parsers do not read."""
+    if family != "llama3_json" or (trace.parse is None and trace.chat is None):
+        return False
+    text = trace.parse.raw if trace.parse is not None else content_of(trace.chat.message) if trace.chat else None
+    return text is not None and _FUNCTION_TAG.search(text) is not None and "<|python_tag|>" not in text
 
 
 def is_glm4(model: str) -> bool:

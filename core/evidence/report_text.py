@@ -52,6 +52,10 @@ _PAGE_SOURCE = re.compile(r"(?i)<!doctype html|<html[ >]")
 _TEMPLATE = re.compile(r"\{%-?\s{0,9}(?:for|if|set|macro|elif|endfor|endif)\b")
 _MAX_PROSE = 200_000  # characters in which the parts of a report must show
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,80}")
+# A person's words behind the last closing marker of an output, on its line.
+_CLOSED_LINE = re.compile(
+    r"(?P<closer>(?:^|(?<=\n))[ \t]{0,8}(?:</[\w:|]{1,40}>|\[/[A-Z_]{1,40}\]))[ \t]{1,8}[^\n<>{}\[\]]{4,300}\Z"
+)
 _ENDS = (">", "]", ")", "}", "\uff5c")
 
 
@@ -100,8 +104,10 @@ def shown_output(prose: str) -> str | None:
     found: list[str] = []
     lines: list[str] = []
     above = ""  # of a call of GLM, its name
+    at = 0  # where the line begins: a marker may need what is on the next one
     for line in [*prose.split("\n"), ""]:
-        begins = MARKER.match(line.strip()) is not None
+        begins = bool(line.strip()) and MARKER.match(prose, at + len(line) - len(line.lstrip())) is not None
+        at += len(line) + 1
         if line.strip() and (begins or lines):
             is_name = not lines and line.strip().startswith("<arg_key>") and _NAME.fullmatch(above.strip()) is not None
             lines += [above, line] if is_name else [line]
@@ -110,6 +116,7 @@ def shown_output(prose: str) -> str | None:
         if lines:
             found.append("\n".join(lines))
         lines = []
+    found = [_CLOSED_LINE.sub(r"\g<closer>", text) for text in found]
     kept = [text for text in found if text.rstrip().endswith(_ENDS) and recognise(text) is Form.OUTPUT]
     kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is not an output
     return kept[0] if len({*kept}) == 1 else None

@@ -31,6 +31,7 @@ _HALF_TAG = re.compile(r"<[a-z][^<>|]{0,80}\Z")
 _PARTIAL_TAG = re.compile(r"</?[^<>]{0,80}\Z")
 _SPACE = re.compile(r"\s*+")
 _NEVER = re.compile(r"(?!)")
+_STRAY = re.compile(r"[^<\n]{1,8}+")  # between the JSON of a call and its closing tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +246,10 @@ class _TagScan:
         closer = self._family.closer.match(self._text, behind, self._region.stop)
         stop = scan.span.stop if closer is None else closer.end()
         problem = None if closer is not None else "its closing tag is missing"
+        if closer is None and (stray := _STRAY.match(self._text, behind, self._region.stop)) is not None:
+            closer = self._family.closer.match(self._text, stray.end(), self._region.stop)
+            if closer is not None:
+                stop, problem = closer.end(), f"stray text before its closing tag: {stray[0].strip()!r}"
         return Arguments(scan.span, scan.value, CallStatus.COMPLETE, problem, stop)
 
     def _read_values(self, start: int, name: str) -> Arguments:

@@ -51,6 +51,7 @@ from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
 from prompt_debugger.core.diagnose.unparsed_calls import (
     departures,
     have_parsed,
+    is_function_tag,
     is_plain_words,
     of_bare_list,
     readers_of,
@@ -134,7 +135,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         title = f"The text {holds} {subject} that {departs} from the notation of `{family}`: {departing}."
     if family == "minimax_m2" and departing and "minimax" not in (trace.raw.text if trace.raw is not None else ""):
         return _read_bare_invoke(trace, calls, f"The text {holds} {subject} in")
-    readers = readers_of(family)
+    readers = "" if is_function_tag(trace, family) else readers_of(family)
     read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""
     rest = "; in a raw output there is nothing wrong with it."
     if departing:

@@ -169,3 +169,12 @@ def test_what_a_client_tells_the_model_is_no_answer():
 
     assert [one.code for one in trace.findings] == ["PD445"]
     assert "call was refused" not in trace.verdict.sentence
+
+
+def test_words_behind_the_last_marker_of_an_output_are_a_persons():
+    call = '[TOOL_CALL]\n{tool => "list", args => {\n  --kind "a"\n}}\n[/TOOL_CALL]'
+    text = f"### Bug Description\n\n{call}  why does this come?\n\n### Steps\n\n{call}  why does this come?\n"
+
+    assert shown(text).raw is not None
+    assert shown(text).raw.text == call
+    assert codes(text) == ["PD463"]
