@@ -252,6 +252,17 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CONTEXT,
     ),
     KnownError(
+        "error parsing grammar file: {why}",
+        Stage.COMPLETE,
+        "The Python binding could not read the grammar, which is text in GBNF: the line that llama.cpp printed above "
+        "says where it gave up. An empty list of rules means that it read none.",
+        "Correct the grammar there: one rule per line, as `NAME ::= …`, and one of them named `root`. A JSON schema is "
+        "given to `LlamaGrammar.from_json_schema`, or as `schema` in `response_format`.",
+        "https://github.com/abetlen/llama-cpp-python/issues/615",
+        example="from_string: error parsing grammar file: parsed_grammar.rules is empty",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
         "error parsing grammar: Undefined rule identifier {name}",
         Stage.COMPLETE,
         "A rule of the grammar names another one that the grammar does not have. If the server made the "

@@ -117,3 +117,17 @@ def test_an_answer_of_500_without_words_is_the_servers():
     text = 'http://127.0.0.1:5005/v1/chat/completions\n\nresponse is 500  {\n    "detail": "Server error"\n}'
 
     assert [one.stage for one in shown(text).findings] == [Stage.COMPLETE]
+
+
+def test_a_grammar_that_a_binding_cannot_read_is_of_the_request():
+    found = shown("ValueError: from_string: error parsing grammar file: parsed_grammar.rules is empty").findings
+
+    assert [(one.code, one.stage) for one in found] == [("PD100", Stage.COMPLETE)]
+    assert "root" in found[0].fix
+
+
+def test_code_marks_on_lines_of_their_own_end_the_words_of_an_error():
+    text = "I see on the console:\n\n`12:00 [ERROR] Only user and assistant roles are supported!\n`\nThe client says:\n"
+
+    assert "The client says" not in said(text)
+    assert "system message" in said(text)
