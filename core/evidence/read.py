@@ -47,7 +47,7 @@ from prompt_debugger.core.evidence.several import note_on_second
 from prompt_debugger.core.evidence.shapes import chunk_within
 from prompt_debugger.core.evidence.taking import add_answer, as_part, of_deltas_alone
 from prompt_debugger.core.report import read_bundle
-from prompt_debugger.core.request import body_text, posted_by_curl, read_request
+from prompt_debugger.core.request import body_text, make_request, read_draft, read_request
 
 MAX_CHARS = 8_000_000  # of a HAR, or of a log whose one line is read
 _BODY_OF = "This is a body of "
@@ -113,10 +113,10 @@ def _read_request(text: str, _row: int) -> Evidence:
 
 def _request_of_text(text: str) -> Evidence:
     """Read a request of chat completions, or what a curl command sends to plain completions."""
-    posted = posted_by_curl(text)
-    if posted is not None and is_completions_body(posted):
-        return completions_request(posted)
-    request = read_request(text)
+    draft = read_draft(text)
+    if draft.source == "curl" and isinstance(draft.value, dict) and is_completions_body(draft.value):
+        return completions_request(draft.value)
+    request = make_request(draft)
     return Evidence(Form.REQUEST, _request_words(request), request=request)
 
 

@@ -1,8 +1,7 @@
 """1 · Pasted text → `Request`."""
 
-from prompt_debugger.core.request.curl import posted_by_curl
 from prompt_debugger.core.request.other_bodies import convert_as, convert_body, place_in
-from prompt_debugger.core.request.read import MAX_CHARS, body_text, read_request
+from prompt_debugger.core.request.read import MAX_CHARS, body_text, make_request, read_draft, read_request
 from prompt_debugger.core.request.to_other_apis import to_api
 
 __all__ = [
@@ -10,8 +9,9 @@ __all__ = [
     "body_text",
     "convert_as",
     "convert_body",
+    "make_request",
     "place_in",
-    "posted_by_curl",
+    "read_draft",
     "read_request",
     "to_api",
 ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.text import line_column
-from prompt_debugger.core.base.types import JSONObject, Notice
+from prompt_debugger.core.base.types import Notice
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
 from prompt_debugger.core.request.places import Draft, Path, Place
 from prompt_debugger.core.request.servers import Named, base_of_url, named_in_url
@@ -127,17 +127,6 @@ def read_curl(text: str) -> Draft:
         notices += [Notice("", message, *line_column(text, command.url.start)) for message in said]
     locate = _nowhere if is_broken else _Locator(text, word, offset, body)
     return Draft(value, "curl", locate, text, base_url, tuple(notices), *named)
-
-
-def posted_by_curl(text: str) -> JSONObject | None:
-    """Return the body that a curl command posts, of whatever API; `None` if it posts none that can be read."""
-    if not has_curl(text):
-        return None
-    try:
-        value = read_curl(text).value
-    except RequestError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _bare(text: str) -> str:

@@ -70,12 +70,30 @@ def read_request(text: str) -> Request:
         RequestError: It is none of these, or no server could take it; line,
             column and field say where.
     """
+    return make_request(read_draft(text))
+
+
+def read_draft(text: str) -> Draft:
+    """Read the value that someone pasted, of whatever API it is, without a look at what it means.
+
+    Raises:
+        RequestError: It is in none of the forms of a request, or cannot be read.
+    """
     _check_text(text)
     fence = _FENCE.match(text)
     inner = text if fence is None else _blanked(text, fence)
     draft = _read_draft(inner)
     if fence is not None:
         draft = replace(draft, notices=(Notice("", "The code fence around it was left out.", 1, 1), *draft.notices))
+    return draft
+
+
+def make_request(draft: Draft) -> Request:
+    """Return the chat completion request that a pasted value is.
+
+    Raises:
+        RequestError: No server could take it; line, column and field say where.
+    """
     found = _find_body(draft)
     reported: list[Problem] = []
     fatal: Problem | None = None
