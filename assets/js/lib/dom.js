@@ -158,3 +158,14 @@ export function drawn(find) {
     if (!look()) watching.observe(document.documentElement, { childList: true, subtree: true });
   });
 }
+
+/**
+ * A command, whose lines break between its words: never inside `--tool-call-parser`.
+ * @param {string} command
+ * @param {string} [className]
+ */
+export function commandText(command, className = "") {
+  const code = make("code", className);
+  code.append(...command.split(/(\s+)/).map((part) => (part.trim() ? make("span", "pd-command-word", part) : part)));
+  return code;
+}

@@ -4,7 +4,7 @@
 import { bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
 import { saveCheckPicture } from "./check_picture.js";
-import { button, copyText, make, prose, region, table, under } from "../lib/dom.js";
+import { button, commandText, copyText, make, prose, region, table, under } from "../lib/dom.js";
 import { ruleName } from "../views/findings_view.js";
 import { open as openPanel, point } from "../views/linking.js";
 import { plural } from "../lib/payload.js";
@@ -222,6 +222,7 @@ function recommendation(header) {
   if (header.missing) head.append(prose("span", "", header.missing));
   box.append(head);
   if (header.asked.length) box.append(region("Engines", "pd-scroll", engineTable(header.asked)));
+  const ways = make("div", "pd-check-ways"); // folded, side by side
   header.commands.forEach((one) => {
     if (one.is_tried && !head.querySelector(".pd-check-command")) {
       head.append(commandLine(one));
@@ -230,9 +231,10 @@ function recommendation(header) {
     const other = make("details", "pd-more");
     other.dataset.key = "serve-" + one.engine;
     other.append(make("summary", "", one.title + (one.is_tried ? ", tested, too" : ", not tested here")), commandLine(one), flags(one));
-    box.append(other);
+    ways.append(other);
   });
-  if (header.plugin.length) box.append(plugin(header.plugin));
+  if (header.plugin.length) ways.append(plugin(header));
+  if (ways.childElementCount) box.append(ways);
   return box;
 }
 
@@ -246,18 +248,21 @@ function engineTable(asked) {
   return table("Engines", ["engine", "parser", "answers returned", "of them", "verdict"], rows);
 }
 
-/** @param {CheckHeader["plugin"]} steps */
-function plugin(steps) {
-  const way = make("div", "pd-check-plugin");
-  way.append(prose("p", "pd-check-reason", "Alternative: Prompt Debugger's own reader, as a parser plugin for vLLM."));
-  steps.forEach(([what, command]) => way.append(make("p", "pd-muted", what + ":"), commandLine({ command })));
+// Where a parser of the engine's own will do, the other way is folded: the grid stands higher than it.
+/** @param {CheckHeader} header */
+function plugin(header) {
+  const way = make("details", "pd-more pd-check-plugin");
+  way.dataset.key = "plugin";
+  way.open = header.verdict === "nothing-works";
+  way.append(make("summary", "", "Alternative: Prompt Debugger's own reader, as a parser plugin for vLLM"));
+  header.plugin.forEach(([what, command]) => way.append(make("p", "pd-muted", what + ":"), commandLine({ command })));
   return way;
 }
 
 /** @param {{ command: string }} one */
 function commandLine(one) {
   const line = make("div", "pd-check-command");
-  line.append(make("code", "pd-check-words", one.command), button("Copy", "", (event) => copyText(one.command, event.currentTarget)));
+  line.append(commandText(one.command, "pd-check-words"), button("Copy", "", (event) => copyText(one.command, event.currentTarget)));
   return line;
 }
 

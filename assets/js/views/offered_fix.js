@@ -1,6 +1,6 @@
 // @ts-check
 // What would fix a finding: each change of the request, and on the page the ways to try it, copy it, apply it.
-import { button, copyText, make, prose } from "../lib/dom.js";
+import { button, commandText, copyText, make, prose } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { plural, visibleText } from "../lib/payload.js";
 
@@ -92,7 +92,7 @@ function side(name, sign, word, text) {
 /** @param {string} command */
 export const commandBox = (command) => {
   const box = make("div", "pd-command");
-  box.append(make("code", "", command), button("copy", "pd-small", (event) => copyText(command, event.currentTarget)));
+  box.append(commandText(command), button("copy", "pd-small", (event) => copyText(command, event.currentTarget)));
   return box;
 };
 
