@@ -71,6 +71,10 @@ _PRINTED = re.compile(
     + r"\[?\s{0,8}\{\s{0,20}[\"']id[\"']: ?[\"'][^\"']{0,100}[\"'],\s{1,20}[\"']type[\"']: ?[\"']function[\"'],\s{1,20}"
     r"[\"']function[\"']: ?\{\s{0,20}[\"']name[\"']: ?[\"']([\w.:/-]{1,100})[\"']"
 )
+_PAIR = re.compile(
+    r"<(?:function|tool)[-_]name>\s{0,4}(?P<name>[\w.:/-]{1,100})\s{0,4}</(?:function|tool)[-_]name>\s{0,8}"
+    r"<(?P<tag>arguments|args|parameters|input)>\s{0,8}\{"
+)
 # `string` as an attribute of a parameter is DSML's alone.
 _DSML = re.compile(
     r"(?:<(?:function_?calls?|tool_?calls?|calls)>\s{0,8})?<invoke name=\"([\w.:/-]{1,100})\">\s{0,8}"
@@ -179,6 +183,11 @@ def _in_lines(text: str) -> ClientCall | None:
 
 
 def _in_invented_xml(text: str) -> ClientCall | None:
+    if (pair := _PAIR.search(text)) is not None:
+        closer = f"</{pair['tag']}>"
+        end = text.find(closer, pair.end())
+        stop = len(text) if end < 0 else end + len(closer)
+        return ClientCall(pair["name"], Span(pair.start(), stop), Notation.INVENTED)
     for shape in (_NAMED, _AROUND_CALL, _AROUND_JSON):
         if (found := shape.search(text)) is None:
             continue

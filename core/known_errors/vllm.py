@@ -382,4 +382,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "may read it.",
         "vllm/tool_parsers: extract_tool_calls_streaming",
     ),
+    KnownError(
+        "Failed to advance FSM for request {request:word} for tokens {tokens}. Please file an issue",
+        Stage.COMPLETE,
+        "A sampled token did not fit the grammar of a constrained call or document: engine and grammar are out of step,"
+        " as with speculative decoding or a stop token inside.",
+        "Run a current release; else switch speculative decoding off, or ask without what constrains the output.",
+        "https://github.com/syv-ai/qwen38-27b-rtx3090/issues/19",
+        example="Failed to advance FSM for request chatcmpl-96 for tokens 271. Please file an issue",
+    ),
 )
