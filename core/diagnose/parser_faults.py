@@ -261,7 +261,7 @@ def release_of(version: str | None) -> tuple[int, int, int] | None:
 
 def _shown(trace: Trace, sign: Sign) -> Iterator[tuple[CallField | None]]:
     """Yield the calls in which a sign shows; `None` in place of a call that is absent."""
-    if _is_shown_otherwise(trace, sign):
+    if _is_shown_elsewhere(trace, sign):
         yield (None,)
     stream, result = trace.chat_stream, trace.chat_stream or trace.chat
     if result is None or result.error or is_limit_word(result.finish_reason):
@@ -282,7 +282,7 @@ def _shown(trace: Trace, sign: Sign) -> Iterator[tuple[CallField | None]]:
     yield from ((call,) for call in calls if _has(trace, call, sign))
 
 
-def _is_shown_otherwise(trace: Trace, sign: Sign) -> bool:
+def _is_shown_elsewhere(trace: Trace, sign: Sign) -> bool:
     """Return whether something other than an answer shows a fault: an error, a call left in text, words of a report."""
     match sign:
         case Sign.REFUSED:

@@ -86,7 +86,7 @@ def reach_verdict(trace: Trace) -> Verdict:
         sentence = "Of the calls, {} were dropped, {} altered, {} invented.".format(*counts)
         sentence = f"{sentence} Guilty stage: {Stage.PARSE.value}."
         return Verdict(*counts, stage=Stage.PARSE, sentence=sentence, conclusion=Conclusion.FAULT)
-    compared, conclusion = _what_was_compared(trace)
+    compared, conclusion = _conclude(trace)
     return Verdict(*counts, stage=None, sentence=_sentence_without_guilt(trace, compared), conclusion=conclusion)
 
 
@@ -172,7 +172,7 @@ def _sentence_without_guilt(trace: Trace, compared: str) -> str:
     return " ".join([*parts, *trace.notes])
 
 
-def _what_was_compared(trace: Trace) -> tuple[str, Conclusion]:
+def _conclude(trace: Trace) -> tuple[str, Conclusion]:
     """Say what was counted, or why nothing could be."""
     if trace.chat is not None:
         if trace.raw is None:
@@ -263,7 +263,7 @@ def examined(trace: Trace) -> str:
     return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
-def what_raw_contains(trace: Trace, parse: Parse) -> str:
+def describe_raw(trace: Trace, parse: Parse) -> str:
     """Return what was read in a raw output that comes without a message."""
     calls = parse.parsed.calls
     cut = sum(call.status is CallStatus.TRUNCATED for call in calls)
@@ -298,7 +298,7 @@ def _end_before(raw: str, opener: str) -> str | None:
 
 def partly_known(trace: Trace, parse: Parse) -> str:
     """Return what can be said of a raw output alone, whose control tokens may be lost."""
-    held = what_raw_contains(trace, parse)
+    held = describe_raw(trace, parse)
     if trace.raw is None or trace.raw.completeness is Completeness.WHOLE:
         return f"{held}; no message to compare with."
     why = why_incomplete(trace.raw)

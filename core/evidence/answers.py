@@ -118,7 +118,7 @@ def read_answer(value: JSON) -> Answer:
     if isinstance(value, dict) and is_error(value):
         return Answer(error=refusal_of(value), words="an error instead of an answer")
     raise RequestError(
-        f"This is not a response of a known form: {_what_it_is(value)}.",
+        f"This is not a response of a known form: {_describe(value)}.",
         "Expected an object with `choices`, `content`, `candidates`, `output` or `message`, or an `error`.",
     )
 
@@ -164,7 +164,7 @@ def is_error(value: JSON) -> bool:
     return isinstance(value, dict) and (bool(value.get("error")) or value.get("type") == "error")
 
 
-def _what_it_is(value: JSON) -> str:
+def _describe(value: JSON) -> str:
     if not isinstance(value, dict):
         return f"it is {shorten(value)}"
     names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])

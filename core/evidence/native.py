@@ -150,7 +150,7 @@ def read_pieces(events: Sequence[JSONObject]) -> Answer | None:
     return Answer(raw=text, finish_reason=reason, notes=notes, words=first.words)
 
 
-def without_prompt(answer: Answer, prompt: str | None) -> Answer:
+def drop_prompt(answer: Answer, prompt: str | None) -> Answer:
     """Return an answer of Triton without the prompt that its text begins with."""
     if _KEEPS_PROMPT not in answer.notes or not prompt or answer.raw is None:
         return answer

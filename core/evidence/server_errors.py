@@ -202,7 +202,7 @@ def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
 
 def _read_faults(text: str) -> FoundError | None:
     """Read a bare list of a request's faults: as Python prints it, or as pydantic writes it."""
-    stripped = _with_line_breaks(text.strip())
+    stripped = _restore_line_breaks(text.strip())
     is_listed = stripped.startswith("[{") and stripped.endswith("}]")
     if not is_listed and _OF_REQUEST.search(stripped) is None:
         return None
@@ -213,10 +213,10 @@ def _read_faults(text: str) -> FoundError | None:
     return FoundError(Refusal(status_in(stripped[:200]), words.text, words.field), 0.9)
 
 
-def _with_line_breaks(text: str) -> str:
+def _restore_line_breaks(text: str) -> str:
     r"""Return words that a log has in quotation marks with the breaks between their lines.
 
-    >>> _with_line_breaks(r'failed: "1 validation error for R\nx\n  Field required"').count("\n")
+    >>> _restore_line_breaks(r'failed: "1 validation error for R\nx\n  Field required"').count("\n")
     2
     """
     return text.replace("\\n", "\n") if _QUOTED_FAULTS.search(text) is not None else text

@@ -34,10 +34,10 @@ def prose(text: str, most: int | None = None) -> str:
         pieces += (_words(shown[end : span.start()], is_first=end == 0), code(span.group()[1:-1]))
         end = span.end()
     pieces.append(_words(shown[end:], is_first=end == 0))
-    return "".join(_apart(filter(None, pieces)))
+    return "".join(_separate_backticks(filter(None, pieces)))
 
 
-def _apart(pieces: Iterable[str]) -> Iterator[str]:
+def _separate_backticks(pieces: Iterable[str]) -> Iterator[str]:
     """Yield pieces with a space where backticks would meet and become one longer mark."""
     before = ""
     for piece in pieces:

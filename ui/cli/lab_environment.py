@@ -56,7 +56,7 @@ def run_environment(options: argparse.Namespace) -> int:
         return _install(home, is_named=options.into is not None, as_json=options.json)
     if options.uninstall:
         return _uninstall(home, as_json=options.json)
-    return _where(home, as_json=options.json)
+    return _show_folder(home, as_json=options.json)
 
 
 def _install(home: Path, *, is_named: bool, as_json: bool) -> int:
@@ -86,7 +86,7 @@ def _uninstall(home: Path, *, as_json: bool) -> int:
     return 0
 
 
-def _where(home: Path, *, as_json: bool) -> int:
+def _show_folder(home: Path, *, as_json: bool) -> int:
     document = _document(home)
     if as_json:
         print_json(document)

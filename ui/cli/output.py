@@ -178,12 +178,12 @@ def read_request_file(name: str) -> Request:
     try:
         return read_request(text)
     except RequestError:
-        if (what := what_else(text)) is not None:
+        if (what := describe_other(text)) is not None:
             raise RequestError(f"This is {what}, without a request.", "`inspect` reads it.") from None
         raise
 
 
-def what_else(text: str) -> str | None:
+def describe_other(text: str) -> str | None:
     """Return in words what a text is that shows no request but an answer, an output or an error; else `None`."""
     from prompt_debugger.core.evidence import read_evidence
 

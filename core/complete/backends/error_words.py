@@ -157,7 +157,7 @@ def _search(value: JSON, depth: int) -> str:
     if depth == 0:
         return ""
     if isinstance(value, list):
-        parts = (_search(item, depth - 1) for item in which_matter(value))
+        parts = (_search(item, depth - 1) for item in keep_meant(value))
         return "; ".join(dict.fromkeys(part for part in parts if part))
     if not isinstance(value, dict):
         return ""
@@ -202,7 +202,7 @@ def _field_of(value: JSON, depth: int) -> str | None:
     if depth == 0:
         return None
     if isinstance(value, list):
-        return next((found for item in which_matter(value) if (found := _field_of(item, depth - 1))), None)
+        return next((found for item in keep_meant(value) if (found := _field_of(item, depth - 1))), None)
     if isinstance(value, str):
         return _field_of_python(value)
     if not isinstance(value, dict):
@@ -320,7 +320,7 @@ def _path_of(loc: JSON) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in known).removeprefix(".")
 
 
-def which_matter(items: list[JSON]) -> list[JSON]:
+def keep_meant(items: list[JSON]) -> list[JSON]:
     """Return the errors of a list without those of union members that a value was never meant to be.
 
     A member whose `role` or `type` is another one's is not meant, nor one that the value as a whole is not, if it is

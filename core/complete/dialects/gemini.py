@@ -71,7 +71,7 @@ def _read_answer(value: JSONObject) -> Answer:
                 draft.texts.append(text_of(part.get("text")) or "")
             case other:
                 draft.note(_no_place(other))
-    draft.notes += _what_google_says(value, first)
+    draft.notes += _list_reasons(value, first)
     return of_message(
         _API,
         draft.message(""),
@@ -109,7 +109,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
         if (reason := _reason(event, first, has_calls=calls > 0)) is not None:
             is_ended = True
             draft.add({}, reason)
-        for words in _what_google_says(event, first):
+        for words in _list_reasons(event, first):
             draft.note(words)
     return draft.answer(_API, body, is_ended=is_ended, end="`finishReason`")
 
@@ -137,7 +137,7 @@ def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str
     return "tool_calls" if reason == "STOP" and has_calls else _REASONS.get(reason, reason)
 
 
-def _what_google_says(value: JSONObject, candidate: JSONObject) -> list[str]:
+def _list_reasons(value: JSONObject, candidate: JSONObject) -> list[str]:
     """Return what an answer says of an end that the API does not define."""
     said: list[str] = []
     if words := text_of(_get(candidate, "finishMessage")):

@@ -54,7 +54,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if result is not None and result.error:
             if not asked_server(trace) and any(delta.finish_reason == "" for delta in result.deltas):
                 return  # it has an end, whose word is empty: that has its own rule
-            if has_no_message(result) and _what_is_absent(result) == "message":
+            if has_no_message(result) and _find_absent(result) == "message":
                 return  # the content filter withheld it: that has its own rule
             if result.error.endswith("its beginning is missing, too"):
                 return  # an excerpt, as the notes say
@@ -85,7 +85,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     is_ours = result is trace.chat_stream and not is_alone and trace.request.body.get("stream") is not True
     is_stream = result is trace.chat_stream or trace.request.body.get("stream") is True
     name = "streamed answer" if is_stream else name
-    is_whole = is_stream and _what_is_absent(result) == ""
+    is_whole = is_stream and _find_absent(result) == ""
     if is_whole:
         title = "The server answered a streaming request with one JSON document."
         fix = "Leave `stream` out, or check for a proxy that collects the stream before passing it on."
@@ -107,7 +107,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         words = _words(result)
         title = f"The {name} broke off{words and f': {words}'}."
         fix = "Run again; if it breaks at the same place, check the server's log."
-    elif lacks := _what_is_absent(result):
+    elif lacks := _find_absent(result):
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
     elif not _reported(result) and _is_stream_without_error(result):
@@ -172,7 +172,7 @@ def _is_stream_without_error(result: ChatResult) -> bool:
     return has_begun and not says_error and not any(as_object(decode_json(text)).get("error") for text in data)
 
 
-def _what_is_absent(result: ChatResult) -> str | None:
+def _find_absent(result: ChatResult) -> str | None:
     """Return what an answer in one document lacks; "" if it is whole, `None` if it reports an error."""
     answer = as_object(decode_json(result.body))
     choices = answer.get("choices")

@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if is_draft and returned is not None:
             yield Report(
                 title=f"A draft of a call to `{call.name}` inside reasoning was returned as a call.",
-                detail=f"{_where(call, raw)}; the reasoning block closes after it.",
+                detail=f"{_describe_place(call, raw)}; the reasoning block closes after it.",
                 evidence=(in_raw(trace, call.char_span), in_message(f"tool_calls[{returned}]")),
                 fix=_LEAVE_ALONE,
                 certainty=certainty,
@@ -67,7 +67,7 @@ def find(trace: Trace) -> Iterator[Report]:
         elif not is_draft and returned is None and open_from <= call.char_span.start < closed_from:
             yield Report(
                 title=f"The call to `{call.name}` is inside unfinished reasoning, and the server did not return it.",
-                detail=f"{_where(call, raw)}; the reasoning block never closes before it.",
+                detail=f"{_describe_place(call, raw)}; the reasoning block never closes before it.",
                 evidence=(in_raw(trace, call.char_span),),
                 fix=(
                     Step("Use a reasoning parser that treats the start of a call as the end of reasoning."),
@@ -99,7 +99,7 @@ def last_closer_in(raw: str) -> int:
     return max(raw.rfind(pair.closer) for pair in TABLES.reasoning_pairs)
 
 
-def _where(call: ToolCallAttempt, raw: str) -> str:
+def _describe_place(call: ToolCallAttempt, raw: str) -> str:
     return f"Characters {call.char_span.start} to {call.char_span.stop} of {len(raw)}"
 
 

@@ -62,14 +62,14 @@ def find(trace: Trace) -> Iterator[Report]:
     several = "" if len(injected) == 1 else f" ({len(injected)} such tokens)"
     yield Report(
         title=f"Text in the request became the control token `{first.text}`{several}.",
-        detail="; ".join(map(_where, places[:4], injected)) + ".",
+        detail="; ".join(map(_describe_token, places[:4], injected)) + ".",
         evidence=tuple(in_prompt(prompt, token.char_span, token.field) for token in injected),
         fix="Break the marker up in the text (a zero-width space inside it), or escape it before sending.",
         severity=None if moves_borders else Severity.WARNING,
     )
 
 
-def _where(index: int, token: Token) -> str:
+def _describe_token(index: int, token: Token) -> str:
     return f"token {index} is {token.id} `{token.text}`, from {token.field or 'request data'}"
 
 

@@ -230,7 +230,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         if (channel := _CHANNEL.match(content)) is not None:
             yield _report_channels(content, channel.end())
             return
-        if (missing := _what_is_missing(trace, content, content[slice(*spans[-1])])) is not None:
+        if (missing := _report_missing(trace, content, content[slice(*spans[-1])])) is not None:
             yield missing
             return
         yield Report(
@@ -243,7 +243,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         )
 
 
-def _what_is_missing(trace: Trace, content: str, marker: str) -> Report | None:
+def _report_missing(trace: Trace, content: str, marker: str) -> Report | None:
     """Report content that ends with a marker, where more tokens were counted than the message has bytes."""
     chat, count = trace.chat, completion_tokens(trace)
     if chat is None or count is None or not content.rstrip().endswith(marker) or chat.message.get("tool_calls"):

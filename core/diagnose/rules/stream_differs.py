@@ -72,11 +72,11 @@ def find(trace: Trace) -> Iterator[Report]:
         + (" (whitespace only)." if minor else "."),
         evidence=tuple(in_message(difference.field, difference.stream) for difference in differences),
         fix="Rely on the mode that agrees with the raw output; report the parser's other mode.",
-        severity=Severity.NOTE if minor else Severity.WARNING if _how_it_ended(trace, fields) else None,
+        severity=Severity.NOTE if minor else Severity.WARNING if _differs_in_its_end(trace, fields) else None,
     )
 
 
-def _how_it_ended(trace: Trace, fields: list[str]) -> bool:
+def _differs_in_its_end(trace: Trace, fields: list[str]) -> bool:
     """Return whether the stream was asked for, and is at odds with our whole answer only in saying that it was cut."""
     stream = trace.chat_stream
     is_asked = trace.request.body.get("stream") is True

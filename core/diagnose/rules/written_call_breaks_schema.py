@@ -47,7 +47,7 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         evidence = in_raw(trace, call.arguments_span or call.char_span)
         yield Report(
-            title=f"The call to `{call.name}` that the model wrote {_what(broken[0])}.",
+            title=f"The call to `{call.name}` that the model wrote {_describe_violation(broken[0])}.",
             detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:_MAX_SHOWN])
             + ". The model wrote it this way, so no parser can change that.",
             evidence=(evidence, FindingEvidence("request", field=f"{field}.parameters")),
@@ -55,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
         )
 
 
-def _what(violation: Violation) -> str:
+def _describe_violation(violation: Violation) -> str:
     where = violation.path.removeprefix("$").removeprefix(".")
     if violation.message.endswith("is a required property"):
         name = violation.message.rsplit(" is a required", 1)[0].strip("'\"")

@@ -204,7 +204,7 @@ class Writer:
         prompt = self._prompt(request)
         history = self._render({**request, "messages": [*asked, form.message(answer)], "add_generation_prompt": False})
         start = _first_difference(prompt, history)
-        written = _cut_end(_behind_repeat(prompt[start:], history[start:]), answer, self._ends)
+        written = _cut_end(_drop_repeat(prompt[start:], history[start:]), answer, self._ends)
         raw, has_own_closer = _cut_prompt(prompt, written, answer)
         lost = tuple(_lost(answer, raw))
         kept = replace(
@@ -247,10 +247,10 @@ def _first_difference(prompt: str, history: str) -> int:
     return start
 
 
-def _behind_repeat(closed: str, written: str) -> str:
+def _drop_repeat(closed: str, written: str) -> str:
     """Return what was written without what the prompt has already: all of it in other white space, or a closed block.
 
-    >>> _behind_repeat("  </think> ", "</think>Hm.")
+    >>> _drop_repeat("  </think> ", "</think>Hm.")
     'Hm.'
     """
     in_any_space = "".join(rf"\s*{re.escape(char)}" for char in closed if not char.isspace())

@@ -71,7 +71,7 @@ def _condition(choice: RendererChoice, modes: Sequence[str], name: str) -> str |
     reported = [
         f"{name} uses `{choice.own[mode]}` for models {where}"
         for mode in dict.fromkeys(modes)
-        if mode in choice.own and (where := _which(choice, mode))
+        if mode in choice.own and (where := _describe_models(choice, mode))
     ]
     if not reported:
         return None
@@ -81,7 +81,7 @@ def _condition(choice: RendererChoice, modes: Sequence[str], name: str) -> str |
     )
 
 
-def _which(choice: RendererChoice, mode: str) -> str:
+def _describe_models(choice: RendererChoice, mode: str) -> str:
     if mode == _MISTRAL:
         return "that have `consolidated*.safetensors` next to Mistral's own tokenizer"
     named = " or ".join(f"`{one}`" for one in choice.architectures.get(mode, ()))

@@ -50,7 +50,7 @@ async def load_served(place: Place) -> CheckedModel:
     async with ServerClient(place.url, api_key=place.api_key) as client:
         server = await client.probe()
         info = await client.tokenizer_info() if "tokenizer_info" in server.features else {}
-    words = [_what_it_is(server)]
+    words = [_describe_server(server)]
     model = _from_files(place, server, words) or _from_info(place, info, words)
     if model is None:
         raise RenderError(
@@ -61,7 +61,7 @@ async def load_served(place: Place) -> CheckedModel:
     return replace(model, name=server.base_url, server=server, evidence=tuple(words))
 
 
-def _what_it_is(server: Server) -> str:
+def _describe_server(server: Server) -> str:
     kind = title_of(server.kind)
     version = f" {server.version}" if server.version else ""
     return f"{kind}{version} serves `{server.model}`." if server.model else f"{kind}{version}, which lists no model."

@@ -113,7 +113,7 @@ def _marker_in_a_string(source: str) -> Iterator[str]:
         yield source[:start] + _BODY.sub(lambda _, body=body: body, text) + source[end:]  # type: ignore[misc]
 
 
-def _text_behind(source: str) -> Iterator[str]:
+def _split_after_json(source: str) -> Iterator[str]:
     """Read the JSON value that a text begins with, and leave what follows it."""
     for start, end in _calls(source, "json.loads"):
         (argument,) = _inner(source, start, end)
@@ -164,7 +164,7 @@ REPAIRS = (
         _marker_in_a_string,
         _plain_strings,
     ),
-    Repair("text-behind-the-call", "text after the JSON of a call does not lose the call", _text_behind, _none),
+    Repair("text-behind-the-call", "text after the JSON of a call does not lose the call", _split_after_json, _none),
     Repair("text-before-the-call", "text before a call does not lose the call", _text_before, _none),
     Repair("line-break-at-a-marker", "a marker is read with or without a line break", _line_break_at_a_marker, _none),
 )

@@ -35,11 +35,11 @@ async def stream_differs(client: ServerClient, trace: Trace) -> tuple[str, ...]:
     whole = (await ask_server_parsers(client, names[:1], output))[names[0]]
     if whole.error is not None or trace.chat is None:
         return ()
-    reported, read = _told(trace.chat.message), _read(whole)
+    reported, read = _select_fields(trace.chat.message), _read(whole)
     return tuple(name for name in reported if reported[name] != read[name])
 
 
-def _told(message: JSONObject) -> JSONObject:
+def _select_fields(message: JSONObject) -> JSONObject:
     thought = reasoning_of(message)
     return _fields(content_of(message), None if thought is None else thought.text, message.get("tool_calls"))
 

@@ -95,7 +95,7 @@ class HandOver:
             how = f"`report BUNDLE --upstream-test {known} --parser NAME` writes the test."
             raise RequestError(unnamed, f"Save the run as a JSON bundle; {how}")
         source = await sandbox_of().run(upstream_source, trace, known)
-        runner, why_not = self._where_to_run(known)
+        runner, why_not = self._find_runner(known)
         if runner is None:
             yield await in_thread(upstream_payload, known, source, None, why_not)
             return
@@ -112,7 +112,7 @@ class HandOver:
             return UpstreamDiff(of=known, says="A public page does not try changes to a parser, so it has no diff.")
         return await parser_diff(await in_thread(case_of_trace, trace, None, known), known)
 
-    def _where_to_run(self, engine: str) -> tuple[Runner | None, str]:
+    def _find_runner(self, engine: str) -> tuple[Runner | None, str]:
         """Return where a test is to be run, or why it is not."""
         package = PARSER_TESTS[engine].package
         if not package:
