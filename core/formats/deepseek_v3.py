@@ -21,6 +21,7 @@ import re
 
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.base.types import Span
+from prompt_debugger.core.formats._deepseek_spelling import in_any_spelling
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
@@ -44,6 +45,7 @@ def _read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v3",
     marks=(
+        Mark("<|tool", STRONG, r"<\|tool[▁ ]call[▁ ]begin\|>function<\|tool[▁ ]sep\|>"),
         Mark(SEPARATOR, pattern=r"<｜tool▁sep｜>[^\n<]{1,256}\n```"),
         Mark(CALL_OPEN, pattern=r"<｜tool▁call▁begin｜>function<｜tool▁sep｜>"),
         Mark(SECTION_OPEN, STRONG),
@@ -60,17 +62,19 @@ FORMAT: ModelFormat = TextFormat(
         markers=MARKERS,
         unseen=OUTPUT_MARKERS,
     ),
-    scan=in_sections(
-        HeaderCalls(
-            opener=CALL_OPEN,
-            separators=("```json", "```"),
-            closers=("```" + CALL_CLOSE, "```\n" + CALL_CLOSE, CALL_CLOSE),
-            wrappers=(SECTION_OPEN, SECTION_CLOSE),
-            read_header=_read_header,
-        ).scan,
-        re.compile(re.escape(SECTION_OPEN)),
-        re.compile(re.escape(SECTION_CLOSE)),
-        f"`{SECTION_OPEN}`",
+    scan=in_any_spelling(
+        in_sections(
+            HeaderCalls(
+                opener=CALL_OPEN,
+                separators=("```json", "```"),
+                closers=("```" + CALL_CLOSE, "```\n" + CALL_CLOSE, CALL_CLOSE),
+                wrappers=(SECTION_OPEN, SECTION_CLOSE),
+                read_header=_read_header,
+            ).scan,
+            re.compile(re.escape(SECTION_OPEN)),
+            re.compile(re.escape(SECTION_CLOSE)),
+            f"`{SECTION_OPEN}`",
+        )
     ),
     facts=FamilyFacts(
         sample=(

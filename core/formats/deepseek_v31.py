@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.formats._deepseek_spelling import in_any_spelling
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.formats.deepseek_v3 import (
@@ -32,6 +33,7 @@ from prompt_debugger.core.parse.sections import in_sections
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v31",
     marks=(
+        Mark("<|tool", STRONG, r"<\|tool[▁ ]call[▁ ]begin\|>(?!function<)[^<\n]{1,256}<\|tool[▁ ]sep\|>"),
         Mark(SEPARATOR, pattern=r"<｜tool▁call▁begin｜>(?!function<)[^<\n]{1,256}<｜tool▁sep｜>(?!\s*```)"),
         Mark(SECTION_OPEN, STRONG, r"<｜tool▁calls▁begin｜>(?:<｜tool▁call▁begin｜>(?!function))?"),
     ),
@@ -44,16 +46,18 @@ FORMAT: ModelFormat = TextFormat(
         ends=frozenset({"<｜end▁of▁sentence｜>"}),
         markers=MARKERS,
     ),
-    scan=in_sections(
-        HeaderCalls(
-            opener=CALL_OPEN,
-            separators=(SEPARATOR,),
-            closers=(CALL_CLOSE,),
-            wrappers=(SECTION_OPEN, SECTION_CLOSE),
-        ).scan,
-        re.compile(re.escape(SECTION_OPEN)),
-        re.compile(re.escape(SECTION_CLOSE)),
-        f"`{SECTION_OPEN}`",
+    scan=in_any_spelling(
+        in_sections(
+            HeaderCalls(
+                opener=CALL_OPEN,
+                separators=(SEPARATOR,),
+                closers=(CALL_CLOSE,),
+                wrappers=(SECTION_OPEN, SECTION_CLOSE),
+            ).scan,
+            re.compile(re.escape(SECTION_OPEN)),
+            re.compile(re.escape(SECTION_CLOSE)),
+            f"`{SECTION_OPEN}`",
+        )
     ),
     facts=FamilyFacts(
         sample=(
