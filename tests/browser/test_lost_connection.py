@@ -98,3 +98,26 @@ def test_a_page_that_is_left_during_a_run_says_nothing_of_a_broken_connection(
 
     expect(page.locator("#pd-notices")).to_contain_text("was running when the page was left")
     expect(page.get_by_text("CONNECTION LOST")).to_have_count(0)
+
+
+def test_a_check_that_was_left_says_so_until_it_runs_again(page: Any, bare_url: str) -> None:
+    shown = DebuggerPage(page, bare_url)
+    shown.load()
+    words = page.get_by_text("This was running when the page was left")
+    page.click("#pd-tab-check")
+    page.click("#pd-start-model-check")
+    expect(page.locator("#pd-stop-model-check")).to_be_enabled()
+
+    shown.load()
+    page.click("#pd-tab-check")
+
+    expect(words).to_be_visible()
+    page.click("#pd-start-model-check")
+    expect(words).to_have_count(0)
+    page.click("#pd-stop-model-check")
+    expect(page.locator("#pd-start-model-check")).to_be_enabled()
+
+    shown.load()  # nothing ran any more
+    page.click("#pd-tab-check")
+    expect(page.locator("#pd-model-check .pd-empty")).to_be_visible()
+    expect(words).to_have_count(0)

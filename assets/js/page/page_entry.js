@@ -12,6 +12,7 @@ import "../editor/editor_tools.js";
 import "../editor/key_colour.js";
 import "../tools/experiments_view.js";
 import "./history.js";
+import "./left_tasks.js";
 import "./live.js";
 import "../tools/loop_view.js";
 import "../tools/fixes_view.js";
