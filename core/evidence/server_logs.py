@@ -64,7 +64,11 @@ _LINE = re.compile(
     r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |(?:srv|slot|que) |(?:main|init|build|request|print_info): |"
     r"(?:load|llama|llm|common|ggml|clip|set|sched|system|done)_|\s{0,12}(?:(?:prompt )?eval|total) time)"
 )
-_EXAMPLE = re.compile(r"(?:chat_example|example_format): '[^']{0,4000}'?")
+_EXAMPLE = re.compile(r"(?:chat_example|example_format): '[^']{0,4000}'?|\[SamplingSwitch\] [^\n]{0,400}")
+# LM Studio samples a call by other rules, from its opening marker to its closing one.
+_SWITCH = re.compile(
+    r"\[SamplingSwitch\] Exiting switch '(?P<name>\w{1,40})' \(triggered by string: \"(?P<marker>[^\"\n]{1,60})\"\)"
+)
 _CALL = (
     r"(?P<path>/(?:v\d(?:beta)?/)?(?:chat/completions|completions|responses|messages|generate)|/api/(?:chat|generate))"
 )
@@ -127,6 +131,8 @@ def _shown(text: str) -> Iterator[str]:
         by_path.setdefault(path, []).append(f"{status} ({count:,} times)" if count > 1 else status)
     for path, statuses in list(by_path.items())[:4]:
         yield f"The log shows `POST {path}` answered with {', '.join(statuses)}."
+    if (switch := _SWITCH.search(text)) is not None and "tool" in switch["name"].lower():
+        yield f"The model wrote a call up to its closing marker (`{switch['marker']}`): LM Studio logs its end."
     limit = _GAVE_UP.search(text)
     if limit is not None:
         yield (

@@ -178,3 +178,15 @@ def test_words_behind_the_last_marker_of_an_output_are_a_persons():
     assert shown(text).raw is not None
     assert shown(text).raw.text == call
     assert codes(text) == ["PD463"]
+
+
+def test_lm_studios_log_of_a_calls_end_is_a_log_and_says_so():
+    log = (
+        "2025-03-20 13:27:13 [DEBUG] \n[SamplingSwitch] Exiting switch 'qwenTools' (triggered by string: "
+        '"</tool_call>")\n2025-03-20 13:27:14  [INFO] \n[LM STUDIO SERVER] Client disconnected.\n'
+    )
+    evidence = read_evidence(log)
+
+    assert evidence.words == "a log of LM Studio"
+    assert any("wrote a call up to its closing marker (`</tool_call>`)" in note for note in evidence.notes)
+    assert not any("wrote a call" in note for note in read_evidence(log.replace("qwenTools", "reasoning")).notes)
