@@ -83,7 +83,7 @@ def test_the_family_own_parser_is_not_recommended_if_it_returns_no_answer_as_it_
 
     assert (found.tool_parser, found.verdict) == (None, "nothing-works")
     assert found.reasons[0] == "No parser of this release returns the simplest call correctly when it is streamed."
-    assert found.reasons[1] == "`hermes`, made for this family: streamed otherwise: x."
+    assert found.reasons[1] == f"`hermes`, made for this family: {STREAMS_WRONG.problem}."
 
 
 def test_where_nothing_works_the_family_own_parser_is_reported():
