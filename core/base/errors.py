@@ -175,7 +175,8 @@ class SandboxError(DebuggerError):
     """Work on someone's text hit a limit, or the process that did it failed; it was ended.
 
     Attributes:
-        limit: Which one: `cpu`, `wall`, `memory`, `answer`, `crash`, `stopped`, `start`, `value`, `fault`.
+        limit: Which one: `cpu`, `wall`, `memory`, `answer`, `crash`, `stopped`, `busy`, `start`, `value`,
+            `fault`.
     """
 
     def __init__(self, message: str, hint: str = "", *, limit: str = "crash") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 
 class Quota:
@@ -34,8 +34,16 @@ class Quota:
 
     def of(self, name: str) -> float:
         """Return what someone used recently."""
+        return self._at(name, self._clock())
+
+    def _at(self, name: str, now_s: float) -> float:
         amount, at_s = self._used.get(name, (0.0, 0.0))
-        return float(amount * 0.5 ** ((self._clock() - at_s) / self._half_s)) if amount else 0.0
+        return float(amount * 0.5 ** ((now_s - at_s) / self._half_s)) if amount else 0.0
+
+    def of_all(self, names: Iterable[str]) -> dict[str, float]:
+        """Return what each of some used recently, at one moment: by two they could not be compared."""
+        now_s = self._clock()
+        return {name: self._at(name, now_s) for name in names}
 
     def since(self, seconds: float) -> Iterator[str]:
         """Yield who used something within the last seconds, the last one first."""

@@ -15,10 +15,12 @@ T = TypeVar("T")
 S = TypeVar("S", Parse, dict[str, ParserOutcome])
 
 # What a schema can do to the process that checks it.
+_TRIES = 3  # of what was ended for others
 _REASONS: Mapping[str, str] = {
     "cpu": "that took more than {:g} s of processor time",
     "wall": "that took too long",
     "memory": "that took too much memory",
+    "busy": "that was ended after a moment, because others who used less were waiting",
     "crash": "that crashed the process it ran in",
 }
 
@@ -36,6 +38,7 @@ async def checked_steps(
         SandboxError: Something else took too much.
     """
     left_out: dict[str, str] = {}
+    tries = _TRIES
     rest: AsyncGenerator[T | Checking | Diagnosis, None] | AsyncGenerator[Checking | Diagnosis, None] = steps
     while True:
         checking: Checking | None = None
@@ -47,9 +50,12 @@ async def checked_steps(
                         yield step
             return
         except SandboxError as error:
-            if checking is None or checking.field in left_out or error.limit not in _REASONS:
+            if checking is None and error.limit == "busy" and tries > 0:
+                tries -= 1  # it goes on from where it was, when it is its turn again
+            elif checking is None or checking.field in left_out or error.limit not in _REASONS:
                 raise
-            left_out[checking.field] = _REASONS[error.limit].format(checking.cpu_s)
+            else:
+                left_out[checking.field] = _REASONS[error.limit].format(checking.cpu_s)
         rest = sandbox_of().stream(check_run, trace_so_far(), left_out)
 
 

@@ -25,7 +25,7 @@ waiting for a job ends it.
 
 from prompt_debugger.core.sandbox.inside import is_inside, limit_cpu
 from prompt_debugger.core.sandbox.jobs import Job, Limits, job
-from prompt_debugger.core.sandbox.sandbox import Sandbox, close_sandboxes, sandbox_of
+from prompt_debugger.core.sandbox.sandbox import Sandbox, close_sandboxes, sandbox_of, used_by
 from prompt_debugger.core.sandbox.turns import in_thread
 from prompt_debugger.core.sandbox.workers import VISITOR
 
@@ -40,4 +40,5 @@ __all__ = [
     "job",
     "limit_cpu",
     "sandbox_of",
+    "used_by",
 ]

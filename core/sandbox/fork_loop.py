@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from prompt_debugger.core.sandbox.forkserver import EXITED, SLOW, SLOW_NICE, STARTED, UPDATES
+from prompt_debugger.core.sandbox.forkserver import EXITED, SLOW, SLOW_NICE, STARTED, UPDATES, USUAL_NICE
 from prompt_debugger.core.sandbox.kernel import Kernel
 
 _FILES = 4
@@ -94,8 +94,7 @@ class ForkLoop:
             self._kernel.end_with_parent()
             if os.getppid() != parent:  # the forkserver ended in between
                 os._exit(status)
-            if is_slow:
-                os.nice(SLOW_NICE)
+            os.nice(SLOW_NICE if is_slow else USUAL_NICE)
             with suppress(OSError):
                 updates.send(UPDATES.pack(STARTED, os.getpid(), 0.0))
             for place, number in enumerate(files):

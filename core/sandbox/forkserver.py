@@ -50,6 +50,7 @@ EXITED: Final = 2
 USUAL: Final = b"u"
 SLOW: Final = b"s"
 SLOW_NICE: Final = 19
+USUAL_NICE: Final = 4  # whoever asks goes first: the page has many more to answer
 _SCHEDULED_TIME: Final = 2  # of the clocks that Linux keeps of a process: what the scheduler gave it
 
 

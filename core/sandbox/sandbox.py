@@ -12,17 +12,19 @@ import atexit
 import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
 from prompt_debugger.core.base.errors import DebuggerError, SandboxError
+from prompt_debugger.core.sandbox.fairness import Fairness
 from prompt_debugger.core.sandbox.forkserver import Forkserver, sandbox_forkserver
 from prompt_debugger.core.sandbox.inside import is_inside
 from prompt_debugger.core.sandbox.jobs import COMMON, Job, modules_of
 from prompt_debugger.core.sandbox.process import SandboxProcess, cannot_start
 from prompt_debugger.core.sandbox.threads import begin
 from prompt_debugger.core.sandbox.turns import TURN
-from prompt_debugger.core.sandbox.worker import Worker, WorkerProcess
+from prompt_debugger.core.sandbox.worker import MadeRoomError, Worker, WorkerProcess, made_room
 from prompt_debugger.core.sandbox.workers import Workers
 
 P = ParamSpec("P")
@@ -31,6 +33,7 @@ _Question: TypeAlias = tuple[str, tuple[object, ...], dict[str, object]]
 _AnyJob: TypeAlias = Job[..., object]  # type: ignore[explicit-any]  # each job has its own arguments
 
 _MAX_LANES = 4
+_TRIES = (False, False, True)  # of a job that is ended for others; whether it is the last
 
 
 def _ignore(_: object) -> None:
@@ -43,12 +46,13 @@ class Sandbox:
     Args:
         name: Which jobs it runs: those marked with this name.
         most: How many processes at once; by default one per processor, at least two and at most four.
+        fairness: What visitors used recently, where several sandboxes share that.
     """
 
-    def __init__(self, name: str = COMMON, most: int | None = None) -> None:
+    def __init__(self, name: str = COMMON, most: int | None = None, fairness: Fairness | None = None) -> None:
         self.name = name
         count = most or min(_MAX_LANES, max(2, os.cpu_count() or 2))
-        self._workers = Workers(self._fork, count)
+        self._workers = Workers(self._fork, count, fairness)
         self._forkserver: Forkserver | None = None
         self._retired: list[Forkserver] = []
         self._forking = threading.Lock()
@@ -59,6 +63,10 @@ class Sandbox:
         processes = [worker.process for worker in self._workers.all]
         pids = [process.pid for process in processes if process is not None and process.is_running]
         return tuple(pid for pid in pids if pid is not None)
+
+    def cost_so_far_s(self, owner: str) -> float:
+        """Return the processor time of the jobs under way of a visitor, `ADDRESS/PAGE`."""
+        return self._workers.cost_so_far_s(owner)
 
     def warm_up(self, *, is_all: bool = False) -> None:
         """Start one process, or all, without waiting for them, unless one runs.
@@ -103,9 +111,7 @@ class Sandbox:
         """
         if is_inside():
             return job(*args, **kwargs)
-        worker = await self._worker()
-        ask = _Ask.of(job, args, kwargs)
-        return cast("T", await _run_in_thread(worker, lambda: self._work(worker, ask)))
+        return cast("T", await self._ask(_Ask.of(job, args, kwargs)))
 
     async def stream(self, job: Job[P, Iterator[T]], *args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[T, None]:
         """Yield what a job yields; cancelling, or closing the iterator, ends it. Errors as `run`."""
@@ -113,14 +119,13 @@ class Sandbox:
             for inner in job(*args, **kwargs):
                 yield inner
             return
-        worker = await self._worker()
         ask = _Ask.of(job, args, kwargs)
         loop, queue = asyncio.get_running_loop(), asyncio.Queue[object]()
 
         def report(step: object) -> None:
             loop.call_soon_threadsafe(queue.put_nowait, step)
 
-        task = asyncio.create_task(_run_in_thread(worker, lambda: self._work(worker, ask, report)))
+        task = asyncio.create_task(self._ask(ask, report))
         task.add_done_callback(lambda _: queue.put_nowait(_OVER))
         try:
             while (step := await queue.get()) is not _OVER:
@@ -169,30 +174,56 @@ class Sandbox:
             self._workers.give_up(future)
             raise
 
-    def _wait_and_work(self, ask: _Ask, on_step: Callable[[object], None]) -> object:
-        turn = TURN.get()
-        if turn is None:
-            return self._work(self._workers.take().result(), ask, on_step)
-        worker = turn.wait_for_worker(self._workers)
-        try:
-            return self._work(worker, ask, on_step)
-        finally:
-            turn.leave(worker)
+    async def _ask(self, ask: _Ask, on_step: Callable[[object], None] = _ignore) -> object:
+        """Await a job's end; one that was ended for others before its first step begins again."""
+        for is_last in _TRIES:
+            worker = await self._worker()
+            work = partial(self._work, worker, ask, on_step, can_restart=not is_last)
+            with suppress(MadeRoomError):
+                return await _run_in_thread(worker, work)
+        raise AssertionError("the last one is not ended without an error")
 
-    def _work(self, worker: Worker[SandboxProcess], ask: _Ask, on_step: Callable[[object], None] = _ignore) -> object:
+    def _wait_and_work(self, ask: _Ask, on_step: Callable[[object], None]) -> object:
+        """Wait for a job's end as `_ask` does, in a thread."""
+        turn = TURN.get()
+        for is_last in _TRIES:
+            worker = self._workers.take().result() if turn is None else turn.wait_for_worker(self._workers)
+            try:
+                return self._work(worker, ask, on_step, can_restart=not is_last)
+            except MadeRoomError:
+                continue
+            finally:
+                if turn is not None:
+                    turn.leave(worker)
+        raise AssertionError("the last one is not ended without an error")
+
+    def _work(
+        self,
+        worker: Worker[SandboxProcess],
+        ask: _Ask,
+        on_step: Callable[[object], None] = _ignore,
+        *,
+        can_restart: bool = False,
+    ) -> object:
         """Run a job to its end, and give its worker back with a process that can continue."""
         is_good = has_process = False
+        worker.can_restart = can_restart
         try:
             process = worker.ready(modules_of(self.name))
             has_process = True
             end: tuple[object, ...] = ()
             for end in process.exchange(ask.job.what, ask.job.limits, ask.question, ask.job.hint):
                 if end[0] == "step":
+                    worker.can_restart = can_restart = False
                     on_step(end[1])
             kind, value, was_spent, used_s = end
             is_good = was_spent is False and not worker.is_aside()
             worker.note_use(used_s)
             return _value(ask.job, kind, value)
+        except SandboxError as error:
+            if error.limit == "stopped" and worker.makes_room:
+                raise (MadeRoomError if can_restart else made_room(ask.job.what)) from None
+            raise
         finally:
             if not is_good:
                 worker.drop()
@@ -214,12 +245,23 @@ class _Ask(NamedTuple):
 
 
 @cache
+def _fairness() -> Fairness:
+    """Return what visitors used of all shared sandboxes: who used much of one is to leave the others to others."""
+    return Fairness()
+
+
+@cache
 def sandbox_of(name: str = COMMON) -> Sandbox:
     """Return the sandbox of this name that everything in this process shares; its processes start when needed."""
-    sandbox = Sandbox(name)
+    sandbox = Sandbox(name, fairness=_fairness())
     _SHARED.append(sandbox)
     atexit.register(sandbox.close)
     return sandbox
+
+
+def used_by(owner: str) -> float:
+    """Return the processor time that a visitor, `ADDRESS/PAGE`, used recently in all shared sandboxes."""
+    return _fairness().used(owner)[1] + sum(sandbox.cost_so_far_s(owner) for sandbox in tuple(_SHARED))
 
 
 def close_sandboxes() -> None:
@@ -228,6 +270,7 @@ def close_sandboxes() -> None:
     Nothing waits here for their last: a page that ends has to be gone before it reports how its work came out.
     """
     sandbox_of.cache_clear()
+    _fairness.cache_clear()
     while _SHARED:
         _SHARED.pop().end()
 

@@ -9,9 +9,11 @@ from contextlib import suppress
 from typing import Generic, Protocol, TypeVar
 
 from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.sandbox.fairness import Lane
 
 CLOSED = "the sandbox was closed"
-LONG_S = 0.2  # of processor time; most jobs end sooner
+SHORT_S = 0.02  # of processor time, and of a clock's: too little to be worth a thought
+LONG_S = 0.2  # of processor time of a page; most jobs end sooner
 VERY_LONG_S = 2.0  # that a job takes, whatever it uses: it may wait for something
 
 
@@ -55,12 +57,15 @@ class Worker(Generic[AnyProcess]):
     Attributes:
         owner: Visitor whose job holds it.
         job_number: Counts its jobs, so that no one stops the one that came after theirs.
-        is_slow: Whether it is for visitors who used much recently: its processes have low priority.
+        lane: Whom it is for; the processes of all but the usual ones have low priority.
+        makes_room: Whether its job was ended for others, who wait and used less.
+        can_restart: Whether its job may begin again elsewhere: nothing of it has been handed on.
     """
 
-    def __init__(self, start: Callable[[bool], AnyProcess], *, is_slow: bool = False) -> None:
+    def __init__(self, start: Callable[[bool], AnyProcess], lane: Lane = Lane.USUAL) -> None:
         self.owner = ""
-        self.is_slow = is_slow
+        self.lane = lane
+        self.makes_room = self.can_restart = False
         self._begun_s = 0.0
         self._used_s = 0.0
         self._used_before_s = 0.0  # by earlier jobs of the process
@@ -90,13 +95,14 @@ class Worker(Generic[AnyProcess]):
             if self._is_closed or self._is_stopped:
                 raise SandboxError(CLOSED if self._is_closed else "The work was stopped.", limit="stopped")
             if self._process is None:
-                self._process = self._start(self.is_slow)
+                self._process = self._start(self.lane is not Lane.USUAL)
             return self._process
 
     def hold(self, owner: str) -> None:
         """Begin a job of this visitor."""
         with self._changing:
             self.owner, self.job_number, self._is_stopped = owner, self.job_number + 1, False
+            self.makes_room = self.can_restart = False
             self._begun_s, self._used_s = time.monotonic(), 0.0
 
     def note_use(self, used_s: object) -> None:
@@ -108,24 +114,39 @@ class Worker(Generic[AnyProcess]):
         """Return the processor time of the job that held it, also of one that took its process down."""
         return self._used_s
 
+    def cost_so_far_s(self) -> float:
+        """Return the processor time of the job that holds it, as far as the system says."""
+        process = self._process
+        return 0.0 if process is None else max(0.0, process.cpu_s - self._used_before_s)
+
     def is_aside(self) -> bool:
         """Return whether its process yields to others because its job runs for long, which cannot be undone."""
         return self._gives_way
 
-    def give_way_if_long(self) -> None:
-        """Let a job that has gone on for long give way to all others."""
+    def give_way_if_long(self, before_s: float = 0.0, long_s: float = LONG_S) -> None:
+        """Let a job that has gone on for long give way to all others.
+
+        Args:
+            before_s: Processor time that its page used recently for other jobs.
+            long_s: How much is long.
+        """
         if not self._changing.acquire(blocking=False):  # its process is being started
             return
         try:
-            if self._process is not None and not self._gives_way and self._is_long(self._process):
+            if self._process is not None and not self._gives_way and self._is_long(self._process, before_s, long_s):
                 self._gives_way = self._process.give_way()
         finally:
             self._changing.release()
 
-    def _is_long(self, process: WorkerProcess) -> bool:
+    def _is_long(self, process: WorkerProcess, before_s: float, long_s: float) -> bool:
         """Return whether a job used much, which on a busy machine says more than how long it took."""
-        went_on_s = time.monotonic() - self._begun_s
-        return went_on_s >= VERY_LONG_S or (went_on_s >= LONG_S and process.cpu_s - self._used_before_s >= LONG_S)
+        went_on_s, used_s = time.monotonic() - self._begun_s, process.cpu_s - self._used_before_s
+        return went_on_s >= VERY_LONG_S or (went_on_s >= SHORT_S < used_s and before_s + used_s >= long_s)
+
+    def make_room(self) -> None:
+        """End its job, without waiting, for others who wait."""
+        self.makes_room = True
+        self.stop(self.job_number)
 
     def stop(self, job_number: int | None = None) -> None:
         """End the job that holds it, without waiting; the holder hears of it. Another's job is left alone."""
@@ -157,3 +178,13 @@ class Worker(Generic[AnyProcess]):
         """Let no process begin in it any more, and end the one that runs."""
         self._is_closed = True
         self.stop()
+
+
+def made_room(what: str) -> SandboxError:
+    """Return the error of a job that was ended for others."""
+    message = f"{what} was ended after a moment: others who used less were waiting"
+    return SandboxError(message, "Try again in a minute, or run the program on your own machine.", limit="busy")
+
+
+class MadeRoomError(Exception):
+    """A job was ended for others before anything of it was handed on: it may begin again."""

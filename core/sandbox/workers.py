@@ -1,12 +1,14 @@
 """Few warm processes, and who waits for one: a worker is a place for one process after the other.
 
-Workers are given to the visitor who holds fewest, also by address, and used least recently, then to the one who came
-first. No visitor holds more than half of them. While others are there, all who used much recently share a slow one
-(`fairness`), whose processes have low priority. A job that runs for long gives way to whatever else the machine has to
-do, and is set aside: another worker takes its place for those who wait, and the last free one is not given to an
-address that has a job aside. A visitor who holds none, used little and has waited a moment in which no one else was
-served gets a further worker. All that as far as there is memory; workers beyond the usual number go when no one needs
-them.
+Workers are given to the address that holds fewest and used least recently, of its pages to the one that holds fewest
+and used least, then to the one that asks fewest at once, then to the one who came first. No page holds more than half
+of them. While others are there, all pages that used much recently share one worker of low priority, and the other
+pages of an address that used much another one (`fairness`). A job that runs for long gives way to whatever else the
+machine has to do, and is set aside: another worker takes its place for those who wait, and the last free one is not
+given to an address that has a job aside, if it is not alone. A page that holds none, used little and has waited a
+moment in which no one else was served gets a further worker. All that as far as there is memory; workers beyond the
+usual number go when no one needs them. Where the places for jobs aside are taken, the one that used most of its
+address is ended for a page that waits and used less.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from prompt_debugger.core.base.errors import SandboxError
-from prompt_debugger.core.sandbox.fairness import Fairness
+from prompt_debugger.core.sandbox.fairness import Fairness, Lane
 from prompt_debugger.core.sandbox.worker import CLOSED, LONG_S, Worker, WorkerProcess
 
 # Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is no one's in particular and has no share.
@@ -30,7 +32,10 @@ VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default
 
 _PATIENCE_S = 0.1  # a further process costs some milliseconds
 MAX_EVER = 8  # workers, further ones and those aside included
-_MAX_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
+_FEW = 4  # as many wait, and a job is long with half as much
+_LEAST = 0.25  # of the usual, however many wait
+_STEP_S = 0.1  # what pages used is compared in steps of so much
+_MAX_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one; as many jobs aside
 
 
 AnyProcess = TypeVar("AnyProcess", bound=WorkerProcess)
@@ -101,6 +106,12 @@ class Workers(Generic[AnyProcess]):
         with self._lock:
             return self._is_kept(worker)
 
+    def cost_so_far_s(self, owner: str) -> float:
+        """Return the processor time of a page's jobs under way."""
+        with self._lock:
+            own = [worker for worker in self.all if worker.owner == owner and worker not in self._idle]
+        return sum(worker.cost_so_far_s() for worker in own)
+
     def close(self) -> None:
         """End all processes; anyone who waits hears that the sandbox is closed."""
         with self._lock:
@@ -119,9 +130,9 @@ class Workers(Generic[AnyProcess]):
 
     def _hand_out(self) -> None:
         """Give idle workers to those who wait; warm ones first."""
-        for is_slow in (False, True):
-            while not self._is_closed and (worker := self._idle_worker(is_slow=is_slow)) is not None:
-                index = self._next_in_line(is_slow=is_slow)
+        for lane in Lane:
+            while not self._is_closed and (worker := self._idle_worker(lane)) is not None:
+                index = self._next_in_line(lane)
                 if index is None:
                     break
                 self._hand(worker, self._waiting.pop(index))
@@ -136,47 +147,76 @@ class Workers(Generic[AnyProcess]):
         else:
             self.all = (*self.all, worker)
         worker.hold(owner)
-        if not worker.is_slow:
+        if worker.lane is Lane.USUAL:
             self._served_s = time.monotonic()
         self._watch()
         with suppress(Exception):  # a callback of the waiter's own
             future.set_result(worker)
 
-    def _idle_worker(self, *, is_slow: bool) -> Worker[AnyProcess] | None:
-        """Return a worker that no one holds, a warm one if there is; the one slow worker is made when it is needed."""
-        idle = [worker for worker in self._idle if worker.is_slow is is_slow]
-        if is_slow and not idle and not any(worker.is_slow for worker in self.all):
-            return Worker(self._start, is_slow=True)
+    def _idle_worker(self, lane: Lane) -> Worker[AnyProcess] | None:
+        """Return a worker that no one holds, a warm one if there is; the slow ones are made when they are needed."""
+        idle = [worker for worker in self._idle if worker.lane is lane]
+        if lane is not Lane.USUAL and not idle and not any(self._serves(worker, lane) for worker in self.all):
+            is_first = not any(worker.lane is lane for worker in self.all)
+            if is_first or (len(self.all) < MAX_EVER and has_memory_for_another()):
+                return Worker(self._start, lane)
         return max(idle, key=_is_warm, default=None)
 
-    def _next_in_line(self, *, is_slow: bool) -> int | None:
-        """Return who is next: of those below their share the one who has the fewest workers and used least recently."""
+    def _serves(self, worker: Worker[AnyProcess], lane: Lane) -> bool:
+        """Return whether others of a lane wait for this worker: a job aside holds up no one who used little."""
+        return worker.lane is lane and (lane is Lane.HEAVY or not worker.is_aside())
+
+    def _next_in_line(self, lane: Lane) -> int | None:
+        """Return who is next: of those below their share the address, then its page, that has and used least."""
         held = self._held()
         of_address = Counter(map(_address, held.elements()))
-        barred = set() if is_slow else self._barred_from_the_last()
+        barred = self._barred(lane)
+        asked = Counter(owner for _, owner, _ in self._waiting)
+        used = self._fairness.used_by_all([owner for _, owner, _ in self._waiting])
         candidates = [
-            (held[owner], of_address[_address(owner)] if owner else 0, self._fairness.used(owner), index)
+            (
+                of_address[_address(owner)] if owner else 0,
+                used[owner][0],
+                held[owner],
+                int(used[owner][1] / _STEP_S),
+                asked[owner],
+                index,
+            )
             for index, (_, owner, _) in enumerate(self._waiting)
-            if held[owner] < self._share and self._has_to_give_way(owner) is is_slow and _address(owner) not in barred
+            if held[owner] < self._share and self._fairness.lane_of(owner) is lane and _address(owner) not in barred
         ]
         return min(candidates)[-1] if candidates else None
 
-    def _has_to_give_way(self, owner: str) -> bool:
-        """Return whether a visitor gets what others leave: anyone who is alone gets all there is."""
-        return self._fairness.had_much(owner) and self._fairness.is_shared()
+    def _barred(self, lane: Lane) -> set[str]:
+        """Return the addresses that have a job aside and so do not get the last free worker, if others are there.
 
-    def _barred_from_the_last(self) -> set[str]:
-        """Return the addresses that have a job aside, if one free worker is left."""
-        if not self._fairness.is_shared() or sum(not worker.is_slow for worker in self._idle) > 1:
+        One that used much may have a few jobs aside: each takes a place of its own.
+        """
+        if lane is Lane.HEAVY or not self._fairness.has_other_addresses():
             return set()
-        return {_address(worker.owner) for worker in self.all if worker.is_aside() and worker not in self._idle} - {""}
+        aside = self._aside()
+        if lane is Lane.CROWDED:
+            return {address for address, count in aside.items() if count >= _MAX_OF_ADDRESS}
+        if sum(worker.lane is Lane.USUAL for worker in self._idle) > 1:
+            return set()
+        return set(aside)
+
+    def _aside(self) -> Counter[str]:
+        """Return how many jobs aside each address has, those left out that everyone who used much waits for."""
+        return Counter(_address(worker.owner) for worker in self._jobs_aside())
+
+    def _jobs_aside(self) -> list[Worker[AnyProcess]]:
+        held = (worker for worker in self.all if worker not in self._idle and worker.lane is not Lane.HEAVY)
+        return [worker for worker in held if worker.owner and worker.is_aside() and not worker.makes_room]
 
     def _is_kept(self, worker: Worker[AnyProcess]) -> bool:
-        return worker.is_slow or len(self._usual()) <= self._most
+        if worker.lane is Lane.USUAL:
+            return len(self._usual()) <= self._most
+        return sum(self._serves(other, worker.lane) for other in self.all) <= 1
 
     def _usual(self) -> list[Worker[AnyProcess]]:
         """Return the workers for jobs of whom nothing bad is known."""
-        return [worker for worker in self.all if not worker.is_slow and not worker.is_aside()]
+        return [worker for worker in self.all if worker.lane is Lane.USUAL and not worker.is_aside()]
 
     def _held(self) -> Counter[str]:
         """Return how many workers each has."""
@@ -208,10 +248,11 @@ class Workers(Generic[AnyProcess]):
             self._timer = None
             self._waiting = [waiter for waiter in self._waiting if not waiter.future.cancelled()]
             if self._fairness.is_shared():
+                long_s = self._long_s()
                 for worker in self.all:
                     if worker.owner and worker not in self._idle:
-                        worker.give_way_if_long()
-            while self._needs_another() and has_memory_for_another():
+                        worker.give_way_if_long(self._fairness.used(worker.owner)[1], long_s)
+            while self._wants_another() and len(self.all) < MAX_EVER and has_memory_for_another():
                 worker = Worker(self._start)
                 self.all = (*self.all, worker)
                 self._idle.append(worker)
@@ -219,24 +260,62 @@ class Workers(Generic[AnyProcess]):
                 self._hand_out()
                 if len(self._waiting) == waiting:  # no one may have it
                     break
+            self._make_room()
             self._watch()
 
-    def _needs_another(self) -> bool:
-        if self._is_closed or self._idle_worker(is_slow=False) or len(self.all) >= MAX_EVER:
+    def _wants_another(self) -> bool:
+        """Return whether a visitor who waits is worth a further worker."""
+        if self._is_closed or self._idle_worker(Lane.USUAL):
             return False
+        held = (worker.owner for worker in self._usual() if worker not in self._idle)
+        of_address, aside = Counter(map(_address, held)), self._aside()
+        return any(
+            self._fairness.lane_of(owner) is Lane.USUAL
+            and of_address[_address(owner)] < _MAX_OF_ADDRESS
+            and aside[_address(owner)] < _MAX_OF_ADDRESS
+            for owner in self._patient()
+        )
+
+    def _patient(self) -> list[str]:
+        """Return who holds no worker, and waited long enough for one to be worth a further one."""
         is_replaced = len(self._usual()) < self._most  # one is set aside
         held, since_s = self._held(), time.monotonic() - (0.0 if is_replaced else _PATIENCE_S)
         if not is_replaced and self._served_s > since_s:  # the queue moves
-            return False
-        of_address = Counter(map(_address, held.elements()))
-        return any(
-            owner
-            and asked_s <= since_s
-            and not held[owner]
-            and of_address[_address(owner)] < _MAX_OF_ADDRESS
-            and not self._has_to_give_way(owner)
-            for _, owner, asked_s in self._waiting
-        )
+            return []
+        return [owner for _, owner, asked_s in self._waiting if owner and asked_s <= since_s and not held[owner]]
+
+    def _make_room(self) -> None:
+        """End a job aside that used most, for a page that used less and waits: one of its own address if that has many.
+
+        Only one is ended at a time.
+        """
+        if any(worker.makes_room for worker in self.all if worker not in self._idle):
+            return
+        jobs, aside = self._jobs_aside(), self._aside()
+        is_full = len(self.all) >= MAX_EVER or not has_memory_for_another()
+        patient = self._patient()
+        for owner in sorted(patient, key=self._fairness.used_by_all(patient).__getitem__):
+            if self._fairness.lane_of(owner) is Lane.HEAVY:
+                continue
+            own = _address(owner)
+            has_many = aside[own] >= _MAX_OF_ADDRESS
+            theirs = own if has_many else max(aside, key=lambda name: aside[name], default="") if is_full else ""
+            cost_s, index = max(
+                ((self._cost_s(one), index) for index, one in enumerate(jobs) if _address(one.owner) == theirs),
+                default=(0.0, 0),
+            )
+            least_s = self._long_s() * (1 if theirs and jobs[index].can_restart else 2)
+            if theirs and cost_s > max(least_s, 2 * self._fairness.used(owner)[1]):
+                jobs[index].make_room()
+                return
+
+    def _long_s(self) -> float:
+        """Return how much a page uses until its job is long: less where many wait."""
+        return LONG_S * max(_LEAST, _FEW / (_FEW + len(self._waiting)))
+
+    def _cost_s(self, worker: Worker[AnyProcess]) -> float:
+        """Return what the page whose job is under way used, with this job."""
+        return worker.cost_so_far_s() + self._fairness.used(worker.owner)[1]
 
 
 def _address(owner: str) -> str:

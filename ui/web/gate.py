@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -21,6 +21,8 @@ _MINUTE_S = 60.0
 _MAX_STARTS = 2_000
 _LOOK_AGAIN_S = 0.4
 SLOW_S = 2.0  # a run that takes longer waits for its server, and holds no place that another could use
+FREE_S = 0.1  # of processor time that a page cost recently: who cost so little is not compared with others
+FAR_ABOVE = 2.0  # times as much as a page cost: what another runs that cost more holds it up no more
 
 
 @dataclass(eq=False, slots=True)
@@ -30,12 +32,14 @@ class Turn:
     Attributes:
         session: Whose run it is.
         visitor: Who opened that page.
+        cost: Returns what its page cost recently.
         begun_s: When its turn came; `None` while it waits.
         has_come: Set when its turn has come.
     """
 
     session: str
     visitor: str = ""
+    cost: Callable[[], float] = float
     begun_s: float | None = None
     has_come: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -56,13 +60,24 @@ class RunGate:
 
     The page's admission decides who may wait (`ui/web/admission/counts.py`).
 
+    Args:
+        limits: What a visitor may use.
+        clock: Seconds.
+        used: Returns the processor time that a page used recently, by `VISITOR/SESSION`.
+
     Attributes:
         limits: What a visitor may use.
         drawing: Counts what draws: runs, and the tools that wait for answers.
     """
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        clock: Callable[[], float] = time.monotonic,
+        used: Callable[[str], float] = lambda _: 0.0,
+    ) -> None:
         self.limits = limits
+        self._used = used
         self.drawing = RedrawRate()
         self._clock = clock
         self._turns: list[Turn] = []
@@ -71,18 +86,19 @@ class RunGate:
         self._advanced_s = clock()
 
     @contextmanager
-    def enter(self, session: str, visitor: str = "") -> Iterator[Turn]:
+    def enter(self, session: str, visitor: str = "", cost: Callable[[], float] = float) -> Iterator[Turn]:
         """Take a place in the line; leaving the block gives it back.
 
         Args:
             session: Which page asks.
             visitor: Who opened it; "" for no one in particular.
+            cost: Returns what the page cost recently.
 
         Raises:
             LimitError: The session, the visitor, or all together, have used what they may.
         """
         self._check(session, visitor)
-        turn = Turn(session, visitor)
+        turn = Turn(session, visitor, cost)
         self._starts.append(_Start(self._clock(), session, visitor))
         self._turns.append(turn)
         self._advance()
@@ -111,36 +127,47 @@ class RunGate:
     def _advance(self) -> None:
         """Let those proceed for whom there is a place."""
         self._advanced_s = self._clock()
-        for turn in self._turns_in_line():
-            if self._has_place(turn):
+        use = {turn: turn.cost() + self._used(f"{turn.visitor}/{turn.session}") for turn in self._turns}
+        for turn in self._turns_in_line(use):
+            if self._has_place(turn, use):
                 turn.begun_s = self._clock()
                 turn.has_come.set()
-        self._line = self._turns_in_line()
+        self._line = self._turns_in_line(use)
 
-    def _has_place(self, turn: Turn) -> bool:
-        """Return whether a run may proceed: in one of the usual places, or in a further one.
+    def _has_place(self, turn: Turn, use: Mapping[Turn, float]) -> bool:
+        """Return whether a run may proceed: among the quick ones, and among all there may ever be.
 
-        Further ones are for a visitor who has no run going on. Slow runs hold neither; but one visitor takes no more
-        of all there may ever be than stay free.
+        A visitor takes no more of either than stay free. Slow runs hold no place of the quick ones. Those of pages that
+        cost much hold none that a page which cost little could have: their work gives way wherever there is some.
         """
-        going_on = [one for one in self._turns if one.begun_s is not None]
-        since_s = self._clock() - SLOW_S
-        quick = sum(one.begun_s > since_s for one in going_on if one.begun_s is not None)
+        going_on = [one for one in self._turns if one.goes_on]
         if self.limits.most_at_once is None:
             return len(going_on) < self.limits.runs_at_once
-        own = sum(one.visitor == turn.visitor for one in going_on)
-        places = self.limits.runs_at_once if own else self.limits.quick_at_once
-        return quick < places and leaves_enough(own, len(going_on), self.limits.most_at_once)
+        bound_s = max(FREE_S, FAR_ABOVE * use[turn])
+        going_on = [one for one in going_on if use[one] <= bound_s]
+        own = [one for one in going_on if one.visitor == turn.visitor]
+        return leaves_enough(self._quick(own), self._quick(going_on), self.limits.quick_at_once) and leaves_enough(
+            len(own), len(going_on), self.limits.most_at_once
+        )
 
-    def _turns_in_line(self) -> list[Turn]:
+    def _quick(self, turns: Sequence[Turn]) -> int:
+        since_s = self._clock() - SLOW_S
+        return sum(one.begun_s > since_s for one in turns if one.begun_s is not None)
+
+    def _turns_in_line(self, use: Mapping[Turn, float]) -> list[Turn]:
         """Return who waits: everyone's first run before anyone's second, those that are running counted as had.
 
-        Of one visitor's pages those are first that ran least within the last minute.
+        Of one visitor's pages those are first that ran least within the last minute, then those that cost least;
+        within a tenth of a second they are equal.
         """
         had = Counter(turn.visitor for turn in self._turns if turn.goes_on)
         ran = Counter(start.session for start in self._recent())
+        steps = [int(use[turn] / FREE_S) for turn in self._turns]
+        own = {
+            turn: (ran[turn.session], step, i) for i, (turn, step) in enumerate(zip(self._turns, steps, strict=True))
+        }
         rounds: list[tuple[int, int, Turn]] = []
-        for index, turn in sorted(enumerate(self._turns), key=lambda one: (ran[one[1].session], one[0])):
+        for turn, (*_, index) in sorted(own.items(), key=lambda one: one[1]):
             if not turn.goes_on:
                 rounds.append((had[turn.visitor], index, turn))
                 had[turn.visitor] += 1

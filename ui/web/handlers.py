@@ -26,7 +26,7 @@ from prompt_debugger.core.pipeline import (
     render_request,
 )
 from prompt_debugger.core.report import add_error, add_stop_note
-from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of
+from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of, used_by
 from prompt_debugger.ui.present import (
     RunView,
     empty_payloads,
@@ -40,6 +40,7 @@ from prompt_debugger.ui.present import (
 )
 from prompt_debugger.ui.present.network import network_payload, waiting_words
 from prompt_debugger.ui.present.pasted import pasted_payload
+from prompt_debugger.ui.web.admission.pacing import PAGE_COST
 from prompt_debugger.ui.web.failures import as_debugger_error, as_visitors_see
 from prompt_debugger.ui.web.gate import RunGate, Turn
 from prompt_debugger.ui.web.labs import PageLabs
@@ -123,7 +124,7 @@ class Handlers:
         self.settings = settings
         self.labs = labs
         self.limits = limits or settings.limits
-        self.gate = RunGate(self.limits)
+        self.gate = RunGate(self.limits, used=used_by)
         self.stops = Stops()
         # All visitors share one helper: what untrusted users ask of it ends soon.
         self.engine = VllmEngine(limits=EngineLimits(parser_s=2.0, cpu_s=20.0) if settings.public else None)
@@ -233,7 +234,7 @@ class Handlers:
         """Yield what a run changes, from its place in the line to its end; every error is a message."""
         try:
             check_length(pasted.text, self.limits)  # before it waits, and is held as long
-            with self.gate.enter(session, VISITOR.get().partition("/")[0]) as turn:
+            with self.gate.enter(session, VISITOR.get().partition("/")[0], PAGE_COST.get()) as turn:
                 async for payloads in self._wait(view, turn):
                     yield Update(payloads)
                 async with aclosing(self._run(view, pasted, fields, key)) as updates:

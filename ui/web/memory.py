@@ -21,9 +21,9 @@ from gradio.state_holder import SessionState
 from prompt_debugger.core.sandbox import VISITOR as SANDBOX_VISITOR
 from prompt_debugger.core.sandbox.turns import TURN, Turn
 from prompt_debugger.ui.web.admission.counts import Use
-from prompt_debugger.ui.web.admission.events import CHARGE, SIZE, VISITOR
+from prompt_debugger.ui.web.admission.events import CHARGE, COST, SIZE, VISITOR
 from prompt_debugger.ui.web.admission.kinds import kind_of
-from prompt_debugger.ui.web.admission.pacing import Metered, Owner
+from prompt_debugger.ui.web.admission.pacing import PAGE_COST, Metered, Owner
 
 
 def keep_no_values() -> None:
@@ -161,6 +161,7 @@ class Work:
         async def process_as_visitor(events: list[Event], *more: Any) -> None:  # noqa: ANN401  # passed on
             visitor = f"{events[0].request.scope.get(VISITOR, '')}/{events[0].session_hash}"
             SANDBOX_VISITOR.set(visitor)  # this task is its own, and threads that it starts know its context
+            PAGE_COST.set(events[0].request.scope.get(COST, float))
             turn, task = Turn(), asyncio.current_task()
             TURN.set(turn)
             assert task is not None

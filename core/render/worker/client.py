@@ -53,7 +53,7 @@ class RenderWorker:
         try:
             self._sandbox.follow(self._render, steps.append, job.to_json())
         except SandboxError as error:
-            if error.limit in ("start", "stopped"):
+            if error.limit in ("start", "stopped") or (error.limit == "busy" and not steps):
                 raise
             if not steps:
                 raise _as_render_error(error, self._render.limits) from None
@@ -65,7 +65,7 @@ class RenderWorker:
         try:
             return self._sandbox.call(inspect, template)
         except SandboxError as error:
-            if error.limit in ("start", "stopped"):
+            if error.limit in ("start", "stopped", "busy"):
                 raise
             raise _as_render_error(error, LIMITS) from None
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from prompt_debugger.core.sandbox import VISITOR
-from prompt_debugger.core.sandbox.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, NEW_PAGE_S, Fairness
+from prompt_debugger.core.sandbox.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, Fairness, Lane
 from prompt_debugger.core.sandbox.worker import LONG_S
 from prompt_debugger.core.sandbox.workers import Workers
 from tests.clock import Clock
@@ -59,9 +59,9 @@ def test_what_was_used_is_forgotten_by_half_in_half_a_minute(fairness, clock):
     fairness.charge("a/1", 1.0)
 
     assert fairness.used("a/1") == (5.0, 5.0)
-    assert fairness.used("a/2") == (0.0, 5.0)
+    assert fairness.used("a/2") == (5.0, 0.0)
     assert fairness.used("b/1") == (0.0, 0.0)
-    assert fairness.used("") == ()
+    assert fairness.used("") == (0.0, 0.0)
 
 
 def test_names_do_not_pile_up(fairness):
@@ -69,7 +69,7 @@ def test_names_do_not_pile_up(fairness):
         fairness.note(f"{number}/p")
         fairness.charge(f"{number}/p", 1.0)
 
-    assert (len(fairness._spent), len(fairness._seen_s)) == (2_000, 2_000)
+    assert len(fairness._spent) == 2_000
 
 
 def test_who_had_least_recently_is_next(fairness):
@@ -117,9 +117,9 @@ def wait_long(workers, owner):
     """Return whether a visitor who has waited long is worth a further worker."""
     future = take(workers, owner)
     workers._waiting = [waiter._replace(since_s=float("-inf")) for waiter in workers._waiting]
-    assert not workers._needs_another(), "the line moves"
+    assert not workers._wants_another(), "the line moves"
     workers._served_s = float("-inf")
-    needed = workers._needs_another()
+    needed = workers._wants_another()
     workers.give_up(future)
     workers._waiting.clear()
     return needed
@@ -170,15 +170,29 @@ def test_all_who_had_much_share_one_worker(shared):
     assert [one.done() for one in heavy] == [True, True, False]
 
 
-def test_a_new_page_of_an_address_that_had_much_is_not_a_new_beginning(shared, clock):
+def test_pages_that_used_little_of_an_address_that_used_much_share_one_worker(shared):
+    """Names of pages are free: else ever new ones would get whatever there is."""
     workers = workers_of(2, shared)
-    shared.note("a/old")
-    clock.now += NEW_PAGE_S + 1
-    for number in range(3):
-        shared.charge(f"a/{number}", MUCH_AT_ONE_ADDRESS_S / 2)
-    first, minted, old = take(workers, "a/0"), take(workers, "a/minted"), take(workers, "a/old")
+    for number in range(6):
+        shared.charge(f"a/{number}", MUCH_AT_ONE_ADDRESS_S / 4)
+    minted = [take(workers, f"a/minted {number}") for number in range(3)]
+    others = [take(workers, "b/1"), take(workers, "c/1")]
 
-    assert (first.done(), minted.done(), old.done()) == (True, False, True)
+    assert [one.done() for one in (*minted, *others)] == [True, False, False, True, True]
+    assert minted[0].result(timeout=0).lane is Lane.CROWDED
+    workers.give_back(minted[0].result(timeout=0))
+    assert minted[1].done()
+
+
+def test_a_page_that_used_much_holds_up_no_other_of_its_address(shared):
+    workers = workers_of(2, shared)
+    for number in range(3):
+        shared.charge(f"a/{number}", 2 * MUCH_S)
+    greedy = [take(workers, f"a/{number}") for number in range(3)]
+    neighbour = take(workers, "a/neighbour")
+
+    assert [one.done() for one in greedy] == [True, False, False]
+    assert neighbour.result(timeout=0).lane is Lane.CROWDED
 
 
 def test_with_one_worker_those_who_had_much_are_served_too(shared):
@@ -209,8 +223,9 @@ def test_a_visitor_is_charged_what_a_job_used(fairness):
     workers.give_back(worker)
 
     assert fairness.used("a/1") == (MUCH_S + 1, MUCH_S + 1)
-    assert fairness.had_much("a/1")
-    assert not fairness.had_much("b/1")
+    fairness.note("a/1")
+    fairness.note("b/1")
+    assert (fairness.lane_of("a/1"), fairness.lane_of("b/1")) == (Lane.HEAVY, Lane.USUAL)
 
 
 def test_who_is_alone_has_all_workers_whatever_they_used(fairness, clock):
@@ -225,21 +240,21 @@ def test_who_is_alone_has_all_workers_whatever_they_used(fairness, clock):
     clock.now += 61.0
     later = take(workers, "a/1").result(timeout=0)
 
-    assert [worker.is_slow for worker in (first, beside, later)] == [False, True, False]
+    assert [worker.lane for worker in (first, beside, later)] == [Lane.USUAL, Lane.HEAVY, Lane.USUAL]
 
 
-def test_pages_of_one_address_do_not_count_as_others(fairness):
+def test_pages_of_one_address_are_others_to_one_another(fairness):
     for page in ("a/1", "a/2", "a/3"):
         fairness.note(page)
 
-    assert not fairness.is_shared()
+    assert (fairness.is_shared(), fairness.has_other_addresses()) == (True, False)
 
 
 def test_who_comes_first_is_alone_from_the_beginning(fairness, clock):
     clock.now = 1.0
     fairness.note("a/1")
     fairness.note("")  # no one in particular
-    fairness.note("a/2")
+    fairness.note("a/1")
 
     assert not fairness.is_shared()
 
@@ -250,39 +265,29 @@ def test_others_count_for_a_minute(fairness, clock, later_s, is_shared):
     fairness.note("b/1")
     clock.now += later_s
 
-    assert fairness.is_shared() is is_shared
+    assert (fairness.is_shared(), fairness.has_other_addresses()) == (is_shared, is_shared)
 
 
-def test_much_is_more_than_its_bound(fairness, clock):
-    clock.now = 1_000.0
-    fairness.note("a/1")
-    fairness.charge("a/1", MUCH_S)
-    assert not fairness.had_much("a/1")
-    fairness.charge("a/2", MUCH_AT_ONE_ADDRESS_S - MUCH_S)
-    assert not fairness.had_much("a/1")
-    fairness.charge("a/2", 0.5)
-    assert fairness.had_much("a/1")
-    fairness.charge("b/1", MUCH_S + 0.25)
-    assert fairness.had_much("b/1")
-
-
-def test_a_page_is_new_for_as_long_as_is_said(fairness, clock):
-    fairness.note("a/1")
-    clock.now += NEW_PAGE_S
-    fairness.charge("a/2", 2 * MUCH_AT_ONE_ADDRESS_S)
-
-    assert not fairness.had_much("a/1")
+def test_much_is_more_than_its_bound(shared):
+    shared.charge("a/1", MUCH_S)
+    assert shared.lane_of("a/1") is Lane.USUAL
+    shared.charge("a/2", MUCH_AT_ONE_ADDRESS_S - MUCH_S)
+    assert shared.lane_of("a/1") is Lane.USUAL
+    shared.charge("a/2", 0.5)
+    assert shared.lane_of("a/1") is Lane.CROWDED
+    shared.charge("b/1", MUCH_S + 0.25)
+    assert shared.lane_of("b/1") is Lane.HEAVY
 
 
 def test_who_had_much_gets_the_slow_worker_and_takes_no_other(shared):
     shared.charge("hostile/1", 100.0)
     workers = workers_of(2, shared)
-    slow, waiting = take(workers, "hostile/1"), take(workers, "hostile/2")
+    slow, waiting = take(workers, "hostile/1"), take(workers, "hostile/1")
     usual = [take(workers, owner) for owner in ("a/1", "b/1")]
 
-    assert slow.result(timeout=0).is_slow
+    assert slow.result(timeout=0).lane is Lane.HEAVY
     assert not waiting.done()
-    assert [future.result(timeout=0).is_slow for future in usual] == [False, False]
+    assert [future.result(timeout=0).lane for future in usual] == [Lane.USUAL] * 2
 
 
 class Patient:
@@ -350,7 +355,7 @@ def test_a_long_job_of_who_had_much_gives_way_too(shared):
 
     workers._look_again()
 
-    assert worker.is_slow
+    assert worker.lane is Lane.HEAVY
     assert worker.is_aside()
 
 
@@ -410,10 +415,158 @@ def test_a_worker_that_is_given_back_with_a_new_process_does_not_stand_aside(sha
     assert not worker.is_aside()
 
 
-def test_a_page_that_was_never_seen_is_as_old_as_the_clock(fairness, clock):
-    clock.now = NEW_PAGE_S + 0.5
-    fairness.charge("a/1", 3 * MUCH_AT_ONE_ADDRESS_S)
+class Ticking(Clock):
+    """A clock that goes on between any two looks at it, as real ones do."""
 
-    assert not fairness.had_much("a/unseen")
-    clock.now = NEW_PAGE_S - 0.5
-    assert fairness.had_much("a/unseen")
+    def __call__(self) -> float:
+        self.now += 0.000_1
+        return self.now
+
+
+def test_what_pages_used_is_compared_at_one_moment():
+    """A moment later all have used a little less: whoever is looked at last would be next."""
+    fairness = Fairness(Ticking())
+    workers = workers_of(1, fairness)
+    fairness.charge("a/greedy", 0.5)
+    holder = take(workers, "a/holder")
+    waiting = [take(workers, "a/neighbour"), *(take(workers, "a/greedy") for _ in range(9))]
+    workers.give_back(holder.result(timeout=0))
+
+    assert [one.done() for one in waiting] == [True] + [False] * 9
+
+
+def test_an_address_comes_before_one_that_used_more_whatever_its_pages_used(fairness):
+    workers = workers_of(1, fairness)
+    fairness.charge("greedy/1", 3.0)
+    fairness.charge("modest/1", 0.5)
+    holder = take(workers, "c/1")
+    minted, modest = take(workers, "greedy/new"), take(workers, "modest/1")
+    workers.give_back(holder.result(timeout=0))
+
+    assert (minted.done(), modest.done()) == (False, True)
+
+
+class Working(Gone):
+    """A process whose job has used so much."""
+
+    is_killed = False
+
+    def __init__(self, cpu_s):
+        self.cpu_s = cpu_s
+
+    def kill(self):
+        self.is_killed = True
+
+
+def test_a_job_that_handed_on_a_part_is_ended_only_if_its_page_used_more(fairness, impatient):
+    workers = workers_of(2, fairness)
+    fairness.note("a/0")
+    fairness.note("a/1")
+    aside = [stand_aside(workers, f"a/{number}", LONG_S) for number in range(3)]
+    for worker in aside:
+        worker.can_restart, worker._process.cpu_s = False, LONG_S / 4
+    for number in range(5):
+        take(workers, f"a/waiting {number}")
+    workers._look_again()
+    before = any(worker.makes_room for worker in aside)
+    aside[1]._process.cpu_s = 2 * LONG_S
+    workers._look_again()
+
+    assert (before, [worker.makes_room for worker in aside]) == (False, [False, True, False])
+
+
+def test_a_job_is_long_sooner_where_many_wait(shared):
+    workers = workers_of(2, shared)
+    held = [take(workers, owner).result(timeout=0) for owner in ("a/1", "b/1")]
+    for worker in held:
+        worker._process, worker._begun_s = Working(LONG_S / 2), time.monotonic() - 1.0
+    workers._look_again()
+    before = [worker.is_aside() for worker in held]
+    for number in range(4):
+        take(workers, f"c/{number}")
+    workers._look_again()
+
+    assert (before, [worker.is_aside() for worker in held]) == ([False, False], [True, True])
+
+
+def stand_aside(workers, owner, cpu_s):
+    """Return the worker of a job that used so much and gives way, and its process."""
+    future = take(workers, owner)
+    workers._look_again()
+    worker = future.result(timeout=0)
+    worker._process, worker._begun_s = Working(cpu_s), float("-inf")
+    worker.give_way_if_long()
+    worker.can_restart = True
+    assert worker.is_aside()
+    return worker
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr("prompt_debugger.core.sandbox.workers._PATIENCE_S", 0.0)
+
+
+def test_of_forty_pages_of_one_address_few_have_jobs_aside(fairness, impatient):
+    """Jobs aside take no more places; where they have theirs, the greediest is ended for a page that used less."""
+    workers = workers_of(2, fairness)
+    fairness.note("a/0")
+    fairness.note("a/1")
+    aside = [stand_aside(workers, f"a/{number}", 1.0 + number) for number in range(3)]
+    busy = [take(workers, f"a/busy {number}") for number in range(2)]
+    workers._look_again()
+    waiting = [take(workers, f"a/waiting {number}") for number in range(30)]
+    neighbour = take(workers, "a/neighbour")
+    workers._look_again()
+
+    assert [worker.makes_room for worker in aside] == [False, False, True]
+    assert aside[2]._process.is_killed
+    assert not neighbour.done()
+    workers._look_again()
+    assert [worker.makes_room for worker in aside] == [False, False, True], "one at a time"
+    end_job(workers, aside[2])
+    assert [one.done() for one in busy] == [True, True]
+    assert sum(one.done() for one in (*waiting, neighbour)) == 2, "in its place and in the third of the address"
+
+
+def test_a_job_aside_is_not_ended_for_a_page_that_used_as_much(fairness, impatient):
+    workers = workers_of(2, fairness)
+    fairness.note("a/0")
+    fairness.note("a/1")
+    aside = [stand_aside(workers, f"a/{number}", 0.3) for number in range(3)]
+    for page in ("a/busy 0", "a/busy 1", "a/waiting"):
+        fairness.charge(page, 0.2)
+        take(workers, page)
+    workers._look_again()
+
+    assert not any(worker.makes_room for worker in aside)
+
+
+def test_a_job_aside_of_another_address_goes_on_while_there_are_places(shared, impatient):
+    workers = workers_of(2, shared)
+    aside = stand_aside(workers, "a/1", 5.0)
+    take(workers, "b/1")
+    workers._look_again()
+
+    assert not aside.makes_room
+
+
+def test_a_page_that_used_some_gives_way_sooner(shared):
+    workers = workers_of(2, shared)
+    shared.charge("a/1", LONG_S)
+    workers_held = [take(workers, owner).result(timeout=0) for owner in ("a/1", "b/1")]
+    for worker in workers_held:
+        worker._process, worker._begun_s = Working(LONG_S / 2), time.monotonic() - 1.0
+    workers._look_again()
+
+    assert [worker.is_aside() for worker in workers_held] == [True, False]
+
+
+def test_a_page_that_asks_one_thing_comes_before_pages_that_ask_many_at_once(fairness):
+    workers = workers_of(1, fairness)
+    holder = take(workers, "a/holder")
+    flood = [take(workers, f"a/{number}") for number in range(10) for _ in range(3)]
+    neighbour = take(workers, "a/neighbour")
+    workers.give_back(holder.result(timeout=0))
+
+    assert neighbour.done()
+    assert not any(one.done() for one in flood)

@@ -247,3 +247,32 @@ def test_starts_do_not_pile_up():
             pass
 
     assert len(gate._starts) <= 2_000
+
+
+def test_a_page_that_cost_little_finds_a_place_beside_forty_that_cost_much(clock):
+    used = {}
+    gate = RunGate(PUBLIC_LIMITS, clock, lambda page: used.get(page, 0.0))
+    with ExitStack() as stack:
+        hostile = enter_all(gate, stack, "class", 40)
+        for _ in range(8):
+            clock.now += SLOW_S + 1
+            gate.runs_ahead(hostile[0])
+        full = stack.enter_context(gate.enter("as new", "class"))
+        before = full.goes_on
+        used.update({f"class/class {number}": 1.0 for number in range(40)})
+        neighbour = stack.enter_context(gate.enter("neighbour", "class"))
+        elsewhere = stack.enter_context(gate.enter("page", "elsewhere"))
+
+        assert (before, neighbour.goes_on, elsewhere.goes_on) == (False, True, True)
+        assert not all(turn.goes_on for turn in hostile)
+
+
+def test_of_one_address_the_page_whose_events_cost_least_is_next(clock):
+    gate = RunGate(Limits(runs_at_once=1), clock)
+    with ExitStack() as stack:
+        stack.enter_context(gate.enter("holder", "class"))
+        flood = [stack.enter_context(gate.enter(f"{number}", "class", lambda: 0.4)) for number in range(9)]
+        neighbour = stack.enter_context(gate.enter("neighbour", "class", lambda: 0.1))
+
+        assert gate.runs_ahead(neighbour) == 1
+        assert [gate.runs_ahead(turn) for turn in flood] == list(range(2, 11))

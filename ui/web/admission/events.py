@@ -35,6 +35,7 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 VISITOR = "prompt_debugger.visitor"  # in the scope of a request: who asks
 SIZE = "prompt_debugger.size"  # likewise: how long its body is
 CHARGE = "prompt_debugger.charge"  # likewise: takes the processor time that it costs
+COST = "prompt_debugger.cost"  # likewise: returns what its page cost recently
 SMALL_BYTES = 64_000  # bodies of so many are read before it is asked whose turn it is
 _HEARTBEAT = "/gradio_api/heartbeat/"
 _LISTENS = re.compile(r"/gradio_api/(heartbeat/|queue/data$|call/[a-z]+/)")
@@ -104,7 +105,7 @@ class EventGuard:
         visitor = visitor_of(peer[0] if peer else None, headers.getlist("x-forwarded-for"), self._proxies)
         scope[VISITOR] = visitor
         bill = Bill(self._charges, visitor)
-        scope[CHARGE] = bill.charge
+        scope[CHARGE], scope[COST] = bill.charge, bill.of_page
         try:
             _check_length(headers.get("content-length", "0"), self._limits.max_bytes)
             if scope["method"] == "POST":

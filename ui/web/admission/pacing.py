@@ -15,6 +15,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextvars import ContextVar
 from statistics import median
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -36,6 +37,9 @@ _MAX_PAGES = 256  # of one visitor
 _MANY_PAGES = 128  # opened within a minute: more are not pages that someone looks at
 
 T = TypeVar("T")
+
+# Returns what the page whose event is under way cost recently.
+PAGE_COST: ContextVar[Callable[[], float]] = ContextVar("what the page of this event cost", default=float)
 
 
 class Owner(NamedTuple):
@@ -87,6 +91,23 @@ class Charges:
         pages = self._pages.get(owner.visitor)
         return 0.0 if pages is None else pages.of(owner.page)
 
+    def of_all(self, owners: Iterable[Owner]) -> dict[Owner, tuple[float, float]]:
+        """Return what the visitor and the page of each cost recently, all at one moment.
+
+        A little later all have cost a little less: of two moments, the later would be the cheaper.
+        """
+        those = set(owners)
+        visitors = self._visitors.of_all({owner.visitor for owner in those})
+        pages = {
+            visitor: self._of_pages(visitor, [one.page for one in those if one.visitor == visitor])
+            for visitor in visitors
+        }
+        return {owner: (visitors[owner.visitor], pages[owner.visitor][owner.page]) for owner in those}
+
+    def _of_pages(self, visitor: str, names: list[str]) -> dict[str, float]:
+        pages = self._pages.get(visitor)
+        return dict.fromkeys(names, 0.0) if pages is None else pages.of_all(names)
+
     def is_far_above(self, owner: Owner) -> bool:
         """Return whether an event is of someone who cost far more than others who are there; never, if there are none.
 
@@ -136,6 +157,10 @@ class Bill:
         self._owner = owner
         self._charges.charge_page(owner, self._before_s)
         self._before_s = 0.0
+
+    def of_page(self) -> float:
+        """Return what the event's page cost recently."""
+        return self._charges.of(self._owner)
 
 
 class _Held(NamedTuple):
@@ -196,10 +221,8 @@ class Pacing:
         gap_s = LOOK_S if self._has_others_to_serve() else _FREE_LOOK_S
         if self._held and now_s - self._let_in_s >= gap_s:
             self._let_in_s = now_s
-            self._begin([min(self._held, key=self._place)])
-
-    def _place(self, held: _Held) -> tuple[float, float, float]:
-        return self._charges.of(Owner(held.owner.visitor)), self._charges.of(held.owner), held.came_s
+            cost = self._charges.of_all(held.owner for held in self._held)
+            self._begin([min(self._held, key=lambda held: (cost[held.owner], held.came_s))])
 
     def _begin(self, those: list[_Held]) -> None:
         for held in those:

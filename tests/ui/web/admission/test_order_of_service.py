@@ -130,3 +130,40 @@ async def test_all_that_is_held_back_begins_in_the_end() -> None:
         await loop.go_on(240 * (LOOK_S + EVENT_S))
 
     assert len(loop.served) == 240
+
+
+class Ticking(Clock):
+    """A clock that goes on between any two looks at it, as real ones do."""
+
+    def __call__(self) -> float:
+        self.now += 0.000_1
+        return self.now
+
+
+async def test_costs_are_compared_at_one_moment() -> None:
+    """A moment later all have cost a little less: whoever is looked at last would be next."""
+    clock = Ticking()
+    charges = Charges(clock)
+    pacing = Pacing(charges, list, lambda: 1.0, clock)
+    charges.charge(ELSEWHERE, 0.1)
+    for number in range(40):
+        charges.charge(Owner(CLASS, f"hostile {number}"), 1.0)
+    for _ in range(2):
+        charges.charge(NEIGHBOUR, 0.2)
+    begun: list[Owner] = []
+
+    async def come(owner: Owner) -> None:
+        await pacing.wait(owner)
+        begun.append(owner)
+
+    async with asyncio.TaskGroup() as group:
+        pacing._let_in_s = clock.now + 3_600  # no one begins before all stand in line
+        tasks = [group.create_task(come(NEIGHBOUR))]
+        tasks += [group.create_task(come(Owner(CLASS, f"hostile {number}"))) for number in range(40)]
+        await asyncio.sleep(0)
+        pacing._let_in_s = clock.now - LOOK_S
+        pacing.let_in()
+        await asyncio.sleep(0)
+        assert begun[:1] == [NEIGHBOUR]
+        for task in tasks:
+            task.cancel()
