@@ -25,7 +25,7 @@ waiting for a job ends it.
 
 from prompt_debugger.core.sandbox.inside import is_inside, limit_cpu
 from prompt_debugger.core.sandbox.jobs import Job, Limits, job
-from prompt_debugger.core.sandbox.sandbox import Sandbox, close_sandboxes, sandbox_of, used_by
+from prompt_debugger.core.sandbox.sandbox import Sandbox, close_sandboxes, end_jobs_for_others, sandbox_of, used_by
 from prompt_debugger.core.sandbox.turns import in_thread
 from prompt_debugger.core.sandbox.workers import VISITOR
 
@@ -35,6 +35,7 @@ __all__ = [
     "Limits",
     "Sandbox",
     "close_sandboxes",
+    "end_jobs_for_others",
     "in_thread",
     "is_inside",
     "job",

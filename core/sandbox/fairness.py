@@ -56,9 +56,14 @@ class Fairness:
 
     Args:
         clock: Seconds.
+
+    Attributes:
+        ends_jobs: Whether a long job is ended for others who wait, as strangers do; on one's own machine both are one's
+            own.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.ends_jobs = False
         self._clock = clock
         self._lock = threading.RLock()
         self._spent = Quota(_HALF_S, _MAX_NAMES, clock)

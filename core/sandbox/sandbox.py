@@ -264,6 +264,11 @@ def used_by(owner: str) -> float:
     return _fairness().used(owner)[1] + sum(sandbox.cost_so_far_s(owner) for sandbox in tuple(_SHARED))
 
 
+def end_jobs_for_others() -> None:
+    """Let long jobs be ended for others who wait and used less: on a page that strangers share."""
+    _fairness().ends_jobs = True
+
+
 def close_sandboxes() -> None:
     """End all processes of the shared sandboxes, whatever they do; the next `sandbox_of` gives new ones.
 

@@ -7,8 +7,8 @@ pages of an address that used much another one (`fairness`). A job that runs for
 machine has to do, and is set aside: another worker takes its place for those who wait, and the last free one is not
 given to an address that has a job aside, if it is not alone. A page that holds none, used little and has waited a
 moment in which no one else was served gets a further worker. All that as far as there is memory; workers beyond the
-usual number go when no one needs them. Where the places for jobs aside are taken, the one that used most of its
-address is ended for a page that waits and used less.
+usual number go when no one needs them. Where strangers share a page and the places for jobs aside are taken, the one
+that used most of its address is ended for a page that waits and used less.
 """
 
 from __future__ import annotations
@@ -289,7 +289,8 @@ class Workers(Generic[AnyProcess]):
 
         Only one is ended at a time.
         """
-        if any(worker.makes_room for worker in self.all if worker not in self._idle):
+        is_under_way = any(worker.makes_room for worker in self.all if worker not in self._idle)
+        if is_under_way or not self._fairness.ends_jobs:
             return
         jobs, aside = self._jobs_aside(), self._aside()
         is_full = len(self.all) >= MAX_EVER or not has_memory_for_another()

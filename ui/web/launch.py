@@ -24,7 +24,7 @@ from prompt_debugger.core.base.listening import listen_on  # noqa: E402
 from prompt_debugger.core.base.machine import fault_of  # noqa: E402
 from prompt_debugger.core.render.tokenizers.hub import EGRESS as HUB_EGRESS  # noqa: E402
 from prompt_debugger.core.render.worker.jobs import SANDBOX as RENDER_SANDBOX  # noqa: E402
-from prompt_debugger.core.sandbox import close_sandboxes, sandbox_of  # noqa: E402
+from prompt_debugger.core.sandbox import close_sandboxes, end_jobs_for_others, sandbox_of  # noqa: E402
 from prompt_debugger.core.sandbox.kernel import Kernel  # noqa: E402
 from prompt_debugger.core.sandbox.locked import report_unlocked  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool  # noqa: E402
@@ -90,6 +90,8 @@ def launch_app(settings: PageSettings) -> None:
     Kernel().hide()  # from other processes of this user
     keep_little()
     start_work_sandbox()
+    if settings.public:
+        end_jobs_for_others()
     labs = labs_of(settings)
     with kept_for_good():
         app = build_app(settings, labs)

@@ -26,7 +26,9 @@ def look_when_the_test_does(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def fairness(clock: Clock) -> Fairness:
-    return Fairness(clock)
+    made = Fairness(clock)
+    made.ends_jobs = True  # as where strangers share a page
+    return made
 
 
 @pytest.fixture
@@ -526,6 +528,19 @@ def test_of_forty_pages_of_one_address_few_have_jobs_aside(fairness, impatient):
     end_job(workers, aside[2])
     assert [one.done() for one in busy] == [True, True]
     assert sum(one.done() for one in (*waiting, neighbour)) == 2, "in its place and in the third of the address"
+
+
+def test_on_ones_own_machine_no_job_is_ended_for_another_tab(fairness, impatient):
+    fairness.ends_jobs = False
+    workers = workers_of(2, fairness)
+    fairness.note("a/0")
+    fairness.note("a/1")
+    aside = [stand_aside(workers, f"a/{number}", 1.0 + number) for number in range(3)]
+    for number in range(9):
+        take(workers, f"a/waiting {number}")
+    workers._look_again()
+
+    assert not any(worker.makes_room for worker in aside)
 
 
 def test_a_job_aside_is_not_ended_for_a_page_that_used_as_much(fairness, impatient):
