@@ -460,6 +460,7 @@ BY_NAME = {
     "core/diagnose/rules/parser_of_other_model.py": "the engines that have no parser for GLM-4 before 4.5",
     "core/diagnose/rules/removed_field.py": "fields that releases of vLLM took out",
     "core/diagnose/server_ways.py": "LMDeploy, whose parser is named at its start",
+    "core/diagnose/thinking.py": "Ollama, which switches thinking off by a field of its own",
     "core/diagnose/unparsed_calls.py": "the options by which each engine's server parses calls",
     "core/evidence/command_lines.py": "which program a command line starts",
     "core/evidence/flags.py": "which flags of a program name its parsers",
