@@ -22,6 +22,7 @@ STREAMED_OTHERWISE = {
     "llama: a list over several lines behind a sentence",
     "messages: GigaChat, the end of a message before the call",
     "messages: talk about a closing tag before the real one",
+    "tags: a sentence between the wrapper and the call",
     "tags: Inkling, the first header without its first two characters",
     "tags: Inkling, the first kind without its first two characters",
     "other_notations: Gemma 4, an answer's channel ends reasoning that nothing closed",
