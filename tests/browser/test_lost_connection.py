@@ -97,7 +97,7 @@ def test_a_page_that_is_left_during_a_run_says_nothing_of_a_broken_connection(
     shown.load()
 
     expect(page.locator("#pd-notices")).to_contain_text("was running when the page was left")
-    expect(page.get_by_text("CONNECTION LOST")).to_have_count(0)
+    expect(page.get_by_text("CONNECTION LOST", exact=True)).to_have_count(0)
 
 
 def test_a_check_that_was_left_says_so_until_it_runs_again(page: Any, bare_url: str) -> None:
