@@ -217,7 +217,7 @@ def test_an_answer_that_cannot_be_unpacked_is_said_to_be_so(packing: str) -> Non
 
 
 def test_what_is_nested_too_deeply_is_said_to_be_and_loses_nothing_else() -> None:
-    deep = b'{"messages": [], "x": ' + b"[" * 850 + b"]" * 850 + b"}"
+    deep = b'{"messages": [], "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
     _, written = record(deep)
 

