@@ -52,7 +52,7 @@ class _Company:
 
 
 class Fairness:
-    """What visitors used of workers recently, of one room or of several; from any thread.
+    """What visitors used of workers recently, of one sandbox or of several; from any thread.
 
     Args:
         clock: Seconds.

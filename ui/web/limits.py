@@ -18,9 +18,9 @@ class Limits:
 
     Attributes:
         runs_at_once: Runs of all visitors that proceed at the same time; further ones wait for their turn.
-        quick_at_once: Runs that proceed at the same time if they are of visitors who have no other, slow ones left
-            out.
-        most_at_once: Runs that proceed at the same time, slow ones included.
+        quick_at_once: Runs that proceed at the same time, slow ones left out, where `most_at_once` is set; of a visitor
+            as many as stay free.
+        most_at_once: Runs that proceed at the same time, slow ones included; `None` if `runs_at_once` alone counts.
         runs_per_session: Runs of one session that are running or waiting at the same time.
         runs_per_minute: Runs that one session may start in a minute.
         total_per_minute: Runs that all sessions together may start in a minute; one visitor as many as stay free.

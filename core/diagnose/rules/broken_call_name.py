@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
@@ -116,9 +117,9 @@ def _report_missing_name(calls: Sequence[CallField], at: int) -> Report:
 
 def _name_within(call: CallField) -> str | None:
     """Return the tool that the arguments of a call name, where they are a whole call."""
-    given = decode_json(call.arguments) if isinstance(call.arguments, str) else call.arguments
-    is_call = isinstance(given, dict) and given.keys() == {"name", "arguments"} and isinstance(given["arguments"], dict)
-    name = given["name"] if is_call and isinstance(given, dict) else None
+    given = as_object(decode_json(call.arguments) if isinstance(call.arguments, str) else call.arguments)
+    is_call = given.keys() == {"name", "arguments"} and isinstance(given["arguments"], dict)
+    name = given["name"] if is_call else None
     return name if isinstance(name, str) and name else None
 
 
