@@ -19,7 +19,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import remove_strings
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
-from prompt_debugger.core.diagnose.fields import as_list
+from prompt_debugger.core.diagnose.fields import as_list, texts_inside
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -378,21 +378,6 @@ def _damage_of(raw: str, chat: ChatResult | None) -> str:
     found = None if chat is None or not has_part_of_call(raw) else _WITHIN.search(raw)
     if chat is None or found is None:
         return ""
-    if found[0] in _plain(chat.message):
+    if found[0] in "\n".join(texts_inside(chat.message)):
         return ""
     return NO_BEGINNING if not raw[: found.start()].strip() else OF_GAP
-
-
-def _plain(message: JSONObject) -> str:
-    """Return all texts of a message, one after the other."""
-    parts: list[JSON] = [message]
-    texts: list[str] = []
-    while parts:
-        part = parts.pop()
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, list):
-            parts += part
-        elif isinstance(part, dict):
-            parts += part.values()
-    return "\n".join(texts)
