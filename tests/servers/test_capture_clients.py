@@ -48,7 +48,8 @@ said = {"model": "lab-model", "input": "Who are you?", "max_output_tokens": 100,
 print(client.responses.create(**said).status)
 print([event.type for event in client.responses.create(**said, stream=True)][-1])
 """
-# Each API, whole, streamed, and streamed up to the first event, after which the client leaves.
+# Each API, whole, streamed, and streamed up to the first event, after which the client leaves. What it leaves goes on
+# for long: no end token ends it, or (Messages have no word for that) a schema asks for a long text.
 _EACH_API = """
 import json, sys, anthropic, openai
 base_url, key, body = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
@@ -62,17 +63,25 @@ def of_chat(**more):
 
 def of_responses(**more):
     tools = [{"type": "function", "strict": False, **one} for one in functions]
-    return client.responses.create(**asked, input=body["messages"], tools=tools, max_output_tokens=100, **more)
+    return client.responses.create(**{**asked, "max_output_tokens": 100, **more}, input=body["messages"], tools=tools)
 
 def of_messages(**more):
     tools = [{"name": one["name"], "input_schema": one["parameters"]} for one in functions]
     said = {"model": "lab-model", "max_tokens": 100, "messages": body["messages"], "tools": tools}
-    return other.messages.create(**said, extra_body={"temperature": 0}, **more)
+    return other.messages.create(**{**said, "extra_body": {"temperature": 0}, **more})
 
+endless = {"extra_body": {"ignore_eos": True}}
+long = {"type": "object", "properties": {"text": {"type": "string", "minLength": 900}}, "required": ["text"]}
+wordy = {"extra_body": {"temperature": 0, "output_config": {"format": {"type": "json_schema", "schema": long}}}}
+left = {
+    of_chat: {"max_tokens": 1500, **endless},
+    of_responses: {"max_output_tokens": 1500, **endless},
+    of_messages: {"max_tokens": 900, **wordy},
+}
 for ask in (of_chat, of_responses, of_messages):
     ask()
     list(ask(stream=True))
-    with ask(stream=True) as stream:
+    with ask(stream=True, **left[ask]) as stream:
         next(iter(stream))
 print("done")
 """
