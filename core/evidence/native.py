@@ -23,6 +23,7 @@ from prompt_debugger.core.complete.shapes import objects_of, text_of
 
 _KOBOLD = "an answer of KoboldCpp's /api/v1/generate"
 _TRITON = "an answer of Triton's generate"
+_TRITON_STREAM = "a stream of Triton"
 _SGLANG = "an answer of SGLang's /generate"
 _OF_RESULT = frozenset({"text", "finish_reason", "tool_calls", "logprobs", "prompt_tokens", "completion_tokens"})
 _OF_KOBOLD = frozenset({"max_context_length", "max_length", "rep_pen", "stop_sequence", "sampler_order", "genkey"})
@@ -89,7 +90,7 @@ def _read_triton(value: JSONObject) -> Answer | None:
     if not texts:
         return None
     more = (f"Only the first of {len(texts)} outputs was read.",) if len(texts) > 1 else ()
-    return Answer(raw=texts[0], notes=(_KEEPS_PROMPT, *more), words=_TRITON)
+    return Answer(raw=texts[0], notes=more, words=_TRITON, may_repeat_prompt=True)
 
 
 def _read_sglang(value: JSONObject) -> Answer | None:
@@ -117,7 +118,7 @@ def piece_of(value: JSON) -> Piece | None:
         reason = text_of(as_object(value.get("details")).get("finish_reason"))
         return Piece("a stream of TGI", str(token["text"]), _REASONS.get(reason, reason) if reason else None)
     if isinstance(value.get("text_output"), str) and "model_name" in value and "model_version" in value:
-        return Piece("a stream of Triton", str(value["text_output"]))
+        return Piece(_TRITON_STREAM, str(value["text_output"]))
     if isinstance(value.get("content"), str) and isinstance(value.get("stop"), bool):
         return (
             None if _OF_PIECE.isdisjoint(value) else Piece("a stream of llama.cpp", str(value["content"]), _end(value))
@@ -145,19 +146,20 @@ def read_pieces(events: Sequence[JSONObject]) -> Answer | None:
         if piece is not None:
             grows = piece.is_whole and piece.text.startswith(text)
             text, reason = piece.text if grows else text + piece.text, piece.reason or reason
-    keeps = (_KEEPS_PROMPT,) if first.words == "a stream of Triton" else ()
-    notes = ("The raw output was assembled from a stream.", *keeps)
-    return Answer(raw=text, finish_reason=reason, notes=notes, words=first.words)
+    notes = ("The raw output was assembled from a stream.",)
+    is_triton = first.words == _TRITON_STREAM
+    return Answer(raw=text, finish_reason=reason, notes=notes, words=first.words, may_repeat_prompt=is_triton)
 
 
 def drop_prompt(answer: Answer, prompt: str | None) -> Answer:
-    """Return an answer of Triton without the prompt that its text begins with."""
-    if _KEEPS_PROMPT not in answer.notes or not prompt or answer.raw is None:
+    """Return an answer without the prompt that the server put before its raw output; `None` is an unknown prompt."""
+    if not answer.may_repeat_prompt or answer.raw is None:
         return answer
-    notes = tuple(note for note in answer.notes if note != _KEEPS_PROMPT)
+    if not prompt:
+        return answer._replace(notes=(*answer.notes, _KEEPS_PROMPT))
     if not answer.raw.startswith(prompt):
-        return answer._replace(notes=notes)
-    return answer._replace(raw=answer.raw[len(prompt) :], notes=(*notes, _PROMPT_LEFT_OUT))
+        return answer
+    return answer._replace(raw=answer.raw[len(prompt) :], notes=(*answer.notes, _PROMPT_LEFT_OUT))
 
 
 def objects_are_pieces(values: Sequence[JSON]) -> bool:

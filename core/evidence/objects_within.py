@@ -26,10 +26,12 @@ def is_labelled(value: object) -> bool:
 
 
 def is_bare_call(value: object) -> bool:
-    """Return whether a value is a call as models write it in bare JSON."""
-    held = value if isinstance(value, dict) else {}
-    is_named = isinstance(held.get("name"), str) and bool(held["name"])
-    return is_named and isinstance(held.get("arguments", held.get("parameters")), dict) and len(held) == 2
+    """Return whether a value is a tool call as some models write it: a name and arguments, nothing around."""
+    if not isinstance(value, dict) or len(value) > 3 or {"description", "input_schema"} & value.keys():
+        return False
+    return isinstance(value.get("name"), str) and isinstance(
+        value.get("arguments", value.get("parameters")), dict | str
+    )
 
 
 def is_printed(text: str) -> bool:

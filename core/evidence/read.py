@@ -26,7 +26,6 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.mixed import read_mixed
-from prompt_debugger.core.evidence.native import drop_prompt
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
@@ -237,7 +236,7 @@ def _read_exchange(text: str, _row: int) -> Evidence:
         raise RequestError("There is no response below the request.", "Paste the command, followed by what it printed.")
     asked = _request_of_text(text[:start])
     evidence = replace(asked, form=Form.EXCHANGE, words="a request and its response")
-    return add_answer(evidence, drop_prompt(read_answer(text[start:].strip()), evidence.prompt))
+    return add_answer(evidence, read_answer(text[start:].strip()))
 
 
 def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:
@@ -250,7 +249,7 @@ def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:
         evidence = replace(completions_request(body), form=form, words="a request and its response")
     else:
         evidence = Evidence(form, "a request and its response", request=read_request(body_text(body)))
-    return add_answer(evidence, drop_prompt(read_answer(answer), evidence.prompt))
+    return add_answer(evidence, read_answer(answer))
 
 
 def _read_har(text: str, row: int) -> Evidence:

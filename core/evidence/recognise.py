@@ -14,6 +14,7 @@ from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.native import prompt_of
+from prompt_debugger.core.evidence.objects_within import is_bare_call
 from prompt_debugger.core.evidence.shapes import chunk_of_delta, chunk_within, is_called_function, is_chunk
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
@@ -124,7 +125,7 @@ def form_of_value(value: JSON) -> Form | None:
 
 
 def _form_of_list(value: list[JSON]) -> Form | None:
-    if value and all(isinstance(item, dict) and _is_bare_call(item) and not is_called_function(item) for item in value):
+    if value and all(isinstance(item, dict) and is_bare_call(item) and not is_called_function(item) for item in value):
         return Form.OUTPUT
     if events_in_list(value) is not None:
         return Form.STREAM
@@ -141,7 +142,7 @@ def _form_of_object(value: JSONObject) -> Form | None:
         return Form.EXCHANGE
     if answer_in(value) is not None:
         return Form.ANSWER
-    if isinstance(value.get("raw"), str) or _is_bare_call(value):
+    if isinstance(value.get("raw"), str) or is_bare_call(value):
         return Form.ANSWER if is_called_function(value) else Form.OUTPUT
     if chunk_within(value) or (isinstance(value.get("delta"), dict) and chunk_of_delta(value) is not None):
         return Form.STREAM
@@ -340,14 +341,3 @@ class _LastObject:
     def _read(self, at: int) -> tuple[JSON, int]:
         value, stop = _DECODER.raw_decode(self._text, at)
         return value, stop
-
-
-def _is_bare_call(value: JSONObject) -> bool:
-    """Return whether an object is a tool call as some models write it: a name and arguments, nothing around."""
-    arguments = value.get("arguments", value.get("parameters"))
-    return (
-        isinstance(value.get("name"), str)
-        and isinstance(arguments, dict | str)
-        and len(value) <= 3
-        and ("description" not in value and "input_schema" not in value)
-    )

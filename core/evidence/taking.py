@@ -15,6 +15,7 @@ from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.native import drop_prompt
 from prompt_debugger.core.evidence.python_repr import CUT
 
 _GAP = re.compile(r"(?m)^[ \t]{0,8}(?:\.\.\.|…|\[\.\.\.\])[ \t]{0,8}$")  # a line in place of those that were left out
@@ -24,7 +25,7 @@ CUT_NOTE = "The pasted text ends inside the answer; what came after that is unkn
 
 def add_answer(evidence: Evidence, answer: Answer) -> Evidence:
     """Return evidence with what was read of an answer; its words say how many calls there are."""
-    answer = _share_prompt(_drop_pieces(answer))
+    answer = drop_prompt(_share_prompt(_drop_pieces(answer)), evidence.prompt)
     calls = () if answer.chat is None else answer.chat.message.get("tool_calls") or ()
     count = len(calls) if isinstance(calls, list) else 0
     words = evidence.words

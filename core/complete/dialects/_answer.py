@@ -20,6 +20,7 @@ class Answer(NamedTuple):
         token_ids: Ids of the raw output.
         prompt_ids: Ids of that prompt.
         words: What it is, for a person: `an answer of Ollama's /api/chat`; "" for one of chat completions.
+        may_repeat_prompt: Whether the server may have put the prompt before the raw output.
     """
 
     chat: ChatResult | None = None
@@ -32,3 +33,4 @@ class Answer(NamedTuple):
     token_ids: tuple[int, ...] | None = None
     prompt_ids: tuple[int, ...] | None = None
     words: str = ""
+    may_repeat_prompt: bool = False

@@ -82,7 +82,7 @@ class EventGuard:
         proxies: tuple[Network, ...] = (),
     ) -> None:
         self.app = app
-        self.sessions = Sessions(limits, memory)
+        self.sessions = Sessions(limits, memory, self._is_coming)
         self._table = table
         self._memory = memory
         self._limits = limits
@@ -196,7 +196,6 @@ class EventGuard:
         use = Use(kind_of(event.rule.name, is_queued=is_queued), event.session, visitor, len(event.body))
         self._counts.check(use, (*self._memory.in_use(), *self._passing))
         self.sessions.use(event.session, visitor)
-        self.sessions.bring(event.session, +1)
         self._passing.append(use)
         self.count += 1
         try:
@@ -205,7 +204,11 @@ class EventGuard:
             await self._pass_on(event.body, scope, receive, send)
         finally:
             self._passing.remove(use)
-            self.sessions.bring(event.session, -1)
+            if self.sessions.is_known(event.session):
+                self.sessions.use(event.session, visitor)
+
+    def _is_coming(self, page: str) -> bool:
+        return any(use.page == page for use in self._passing)
 
     async def _pass_on(self, body: bytes, scope: Message, receive: Receive, send: Send) -> None:
         """Give gradio what was judged in place of what was sent."""

@@ -44,7 +44,6 @@ class _Seen:
     visitor: str
     used_s: float
     streams: int = 0
-    coming: int = 0
 
 
 class Sessions:
@@ -53,12 +52,20 @@ class Sessions:
     Args:
         limits: How many there may be.
         memory: Where what they leave is kept.
+        is_coming: Whether an event of a page was let in and has not reached the queue yet.
         clock: Seconds.
     """
 
-    def __init__(self, limits: AdmissionLimits, memory: Memory, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limits: AdmissionLimits,
+        memory: Memory,
+        is_coming: Callable[[str], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._limits = limits
         self._memory = memory
+        self._is_coming = is_coming
         self._clock = clock
         self._pages: dict[str, _Seen] = {}
 
@@ -106,18 +113,11 @@ class Sessions:
             seen.streams = max(0, seen.streams + change)
             seen.used_s = self._clock()
 
-    def bring(self, page: str, change: int) -> None:
-        """Note that one event more or less of a page was let in and has not reached the queue yet."""
-        seen = self._pages.get(page)
-        if seen is not None:
-            seen.coming = max(0, seen.coming + change)
-            seen.used_s = self._clock()
-
     def forget_closed(self) -> None:
         """Forget the pages that were closed a while ago."""
         now = self._clock()
         for page, seen in list(self._pages.items()):
-            if seen.streams or seen.coming or seen.used_s > now - EMPTY_KEEP_S:
+            if seen.streams or self._is_coming(page) or seen.used_s > now - EMPTY_KEEP_S:
                 continue
             keep_s = self._limits.keep_s if self._memory.holds(page) else EMPTY_KEEP_S
             if seen.used_s < now - keep_s and not self._memory.is_busy(page):
@@ -132,7 +132,7 @@ class Sessions:
     def _forget_one(self, pages: list[str]) -> None:
         def worth(page: str) -> tuple[Any, ...]:
             seen = self._pages[page]
-            return seen.coming > 0, self._memory.holds(page), seen.streams > 0, seen.used_s
+            return self._is_coming(page), self._memory.holds(page), seen.streams > 0, seen.used_s
 
         self._forget(min(pages, key=worth))
 

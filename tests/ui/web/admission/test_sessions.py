@@ -12,7 +12,7 @@ LIMITS = replace(PUBLIC_ADMISSION, pages=6, pages_per_visitor=3, keep_s=100.0)
 
 class Kept:
     def __init__(self):
-        self.full, self.busy, self.forgotten, self.ended = set(), set(), [], []
+        self.full, self.busy, self.coming, self.forgotten, self.ended = set(), set(), set(), [], []
 
     def holds(self, page):
         return page in self.full
@@ -48,7 +48,7 @@ def clock():
 
 @pytest.fixture
 def sessions(kept, clock):
-    return Sessions(LIMITS, kept, clock)
+    return Sessions(LIMITS, kept, kept.coming.__contains__, clock)
 
 
 def test_a_visitor_with_many_pages_loses_their_own(sessions, kept):
@@ -149,7 +149,7 @@ def test_only_pages_that_do_not_listen_lose_what_goes_on(sessions, kept):
 
 def test_a_page_whose_event_is_on_its_way_is_not_the_one_to_go(sessions, kept):
     sessions.use("coming", "both")
-    sessions.bring("coming", +1)
+    kept.coming.add("coming")
     for number in range(250):
         kept.full.add(f"theirs {number}")
         sessions.use(f"theirs {number}", "both")
@@ -160,8 +160,6 @@ def test_a_page_whose_event_is_on_its_way_is_not_the_one_to_go(sessions, kept):
 
 def test_a_page_whose_event_has_arrived_is_one_among_others_again(sessions, clock):
     sessions.use("came", "both")
-    sessions.bring("came", +1)
-    sessions.bring("came", -1)
     clock.now += EMPTY_KEEP_S + 1
     sessions.forget_closed()
 
