@@ -39,18 +39,20 @@ async def checked_steps(
     """
     left_out: dict[str, str] = {}
     tries = _TRIES
+    has_begun = False  # else the check alone would judge a run that was never read
     rest: AsyncGenerator[T | Checking | Diagnosis, None] | AsyncGenerator[Checking | Diagnosis, None] = steps
     while True:
         checking: Checking | None = None
         try:
             async with aclosing(rest):
                 async for step in rest:
+                    has_begun = True
                     checking = step if isinstance(step, Checking) else None
                     if not isinstance(step, Checking):
                         yield step
             return
         except SandboxError as error:
-            if checking is None and error.limit == "busy" and tries > 0:
+            if checking is None and error.limit == "busy" and has_begun and tries > 0:
                 tries -= 1  # it goes on from where it was, when it is its turn again
             elif checking is None or checking.field in left_out or error.limit not in _REASONS:
                 raise

@@ -13,6 +13,14 @@ from prompt_debugger.core.render.worker.jobs import LIMITS, SANDBOX, inspect, ou
 from prompt_debugger.core.sandbox import Limits, Sandbox, is_inside, sandbox_of
 
 _HINT = "Check the template for loops over large ranges, repeated doubling, or huge widths."
+_TOO_LONG = "tracing it took too long"
+_FAILED = "tracing it failed"
+_DOUBTS = {
+    "cpu": _TOO_LONG,
+    "wall": _TOO_LONG,
+    "memory": "tracing it took too much memory",
+    "busy": "tracing it was ended after a moment, because others who used less were waiting",
+}
 
 
 class RenderWorker:
@@ -57,7 +65,7 @@ class RenderWorker:
                 raise
             if not steps:
                 raise _as_render_error(error, self._render.limits) from None
-            return unattributed(str(steps[0]["text"]), "tracing it took too long")
+            return unattributed(str(steps[0]["text"]), _DOUBTS.get(error.limit, _FAILED))
         return _believable([outcome_from_json(step) for step in steps])
 
     def inspect(self, template: str) -> JSONObject:
@@ -83,7 +91,7 @@ def shared_worker() -> RenderWorker:
 def _believable(steps: Sequence[RenderOutcome]) -> RenderOutcome:
     """Return the last outcome, or the plain one if tracing failed behind it."""
     if len(steps) > 1 and steps[-1].fault is not None:
-        return unattributed(steps[0].text, "tracing it took too long")
+        return unattributed(steps[0].text, _TOO_LONG)
     return steps[-1]
 
 

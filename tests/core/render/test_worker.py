@@ -7,13 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.base.types import JSON, SpanKind
+from prompt_debugger.core.base.errors import RenderError, SandboxError
+from prompt_debugger.core.base.types import JSON, JSONObject, SpanKind
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
 from prompt_debugger.core.render.local import render_local
@@ -215,3 +215,32 @@ def test_render_local_says_in_plain_words_what_is_wrong() -> None:
 
     assert raised.value.hint
     assert render_local({"messages": MESSAGES}, template="fine").text == "fine"
+
+
+class _EndsInTracing:
+    """A sandbox whose process ends behind the plain render."""
+
+    def __init__(self, limit: str) -> None:
+        self.limit = limit
+
+    def follow(self, _: object, on_step: Callable[[JSONObject], None], *__: object) -> None:
+        on_step(RenderOutcome("the text").to_json())
+        raise SandboxError("It ended.", limit=self.limit)
+
+
+@pytest.mark.parametrize(
+    ("limit", "doubt"),
+    [
+        ("cpu", "tracing it took too long"),
+        ("memory", "tracing it took too much memory"),
+        ("crash", "tracing it failed"),
+        ("busy", "tracing it was ended after a moment, because others who used less were waiting"),
+    ],
+)
+def test_a_text_without_attribution_says_why(limit: str, doubt: str) -> None:
+    worker = RenderWorker(is_shared=True)
+    worker._own = _EndsInTracing(limit)  # type: ignore[assignment]  # all that a render needs of one
+
+    outcome = worker.render(RenderJob("", ()))
+
+    assert (outcome.text, outcome.doubt) == ("the text", doubt)

@@ -39,6 +39,21 @@ def count_for_ever() -> Iterator[int]:
             number += 1
 
 
+@job("counting, except in a process that is to be ended", Limits(cpu_s=600.0, wall_s=600.0))
+def count_unless_first(doomed: list[int], to: int) -> Iterator[int]:
+    if os.getpid() in doomed:
+        search_for_ever()
+    yield from range(to)
+
+
+@job("working, for ever in a process that is to be ended", Limits(cpu_s=600.0, wall_s=600.0))
+def work_unless_first(doomed: list[int], cpu_s: float) -> int:
+    if os.getpid() in doomed:
+        search_for_ever()
+    work_for(cpu_s)
+    return os.getpid()
+
+
 @job("searching a pattern", SHORT, hint="Look at the pattern.")
 def search(pattern: str, text: str) -> bool:
     return re.search(pattern, text) is not None
