@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -121,3 +122,61 @@ def test_a_check_that_was_left_says_so_until_it_runs_again(page: Any, bare_url: 
     page.click("#pd-tab-check")
     expect(page.locator("#pd-model-check .pd-empty")).to_be_visible()
     expect(words).to_have_count(0)
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    rows = [json.dumps({"messages": [{"role": "user", "content": f"Ask {n}"}]}) for n in range(8)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(rows))
+    return path
+
+
+def begin_verifying(page: DebuggerPage, endpoint: str, dataset: Path) -> None:
+    page.load()
+    page.aim_at(endpoint)
+    page.page.click("#pd-tab-verify")
+    page.page.locator("#pd-dataset input[type=file]").set_input_files(dataset)
+    expect(page.page.locator("#pd-verification .pd")).to_have_attribute("data-state", "running")
+    expect(page.page.locator("#pd-stop-verification")).to_be_enabled()
+
+
+def test_a_verification_that_was_left_says_so_until_it_runs_again(
+    page: Any, bare_url: str, mute_server: str, dataset: Path
+) -> None:
+    shown = DebuggerPage(page, bare_url)
+    begin_verifying(shown, mute_server, dataset)
+    words = page.get_by_text("This was running when the page was left")
+
+    shown.load()
+
+    page.click("#pd-tab-verify")
+    expect(words).to_be_visible()
+    expect(page.locator("#pd-stop-verification")).to_be_disabled()
+    begin_verifying(shown, mute_server, dataset)
+    expect(words).to_have_count(0)
+
+
+def test_a_task_whose_connection_breaks_while_no_run_is_on_says_so_and_can_begin_again(
+    page: Any, line: tuple[Line, str], mute_server: str, dataset: Path
+) -> None:
+    network, address = line
+    shown = DebuggerPage(page, address)
+    begin_verifying(shown, mute_server, dataset)
+    verdict = page.locator("#pd-verdict").inner_text()
+    page.evaluate("globalThis.isTheSamePage = true")
+
+    network.cut()
+
+    view = page.locator("#pd-verification .pd")
+    expect(view).to_have_attribute("data-state", "stopped")
+    expect(view).to_contain_text("The connection to this page's server was lost")
+    network.mend()
+    expect(page.locator("#pd-stop-verification")).to_be_disabled()
+    assert page.evaluate("globalThis.isTheSamePage")
+    assert page.locator("#pd-verdict").inner_text() == verdict, "no run was on, and none is blamed"
+
+    page.locator("#pd-dataset input[type=file]").set_input_files(dataset)
+    expect(view).to_have_attribute("data-state", "running")
+    page.click("#pd-stop-verification")
+    expect(view).to_have_attribute("data-state", "stopped")

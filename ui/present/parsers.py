@@ -56,6 +56,20 @@ def matrix_payload(
     )
 
 
+def asking_payload() -> str:
+    """Return the payload of the matrix of a run that just lost a call: its view asks all parsers at once."""
+    return pack_payload(
+        {
+            "state": "running",
+            "sentence": "A call was lost: testing which of vLLM's parsers reads this output.",
+            "source": "",
+            "progress": {"text": "the first time, vLLM is loaded for this, which takes some seconds", "fraction": None},
+            "rows": [],
+            "asks": True,
+        }
+    )
+
+
 def _first_of_engines(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> set[str]:
     """Return of each engine the parser that the output's family would use first, where it has one."""
     shown = checkpoint_in(parse.parsed.format, parse.raw)

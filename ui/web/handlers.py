@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core import pipeline
-from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError, SandboxError
+from prompt_debugger.core.base.errors import DebuggerError, RequestError, SandboxError
 from prompt_debugger.core.base.types import JSON, Api, Request, Trace
 from prompt_debugger.core.complete.backends.exchanges import listening
 from prompt_debugger.core.evidence import Evidence, show_evidence
@@ -21,7 +21,6 @@ from prompt_debugger.core.pipeline import (
     Example,
     Progress,
     Target,
-    ask_parsers,
     load_examples,
     render_request,
 )
@@ -39,6 +38,7 @@ from prompt_debugger.ui.present import (
     unserved_payload,
 )
 from prompt_debugger.ui.present.network import network_payload, waiting_words
+from prompt_debugger.ui.present.parsers import asking_payload
 from prompt_debugger.ui.present.pasted import pasted_payload
 from prompt_debugger.ui.web.admission.pacing import PAGE_COST
 from prompt_debugger.ui.web.failures import as_debugger_error, as_visitors_see
@@ -90,11 +90,13 @@ class Update(NamedTuple):
         payloads: The views that change.
         trace: What is known at the end of a step that ended; `None` while one is running.
         is_own: Whether this page ran it: the server of a recorded run is none that it asked.
+        asks: Number of the run, where it lost a call: vLLM's parsers are asked next, and no other run waits for them.
     """
 
     payloads: Payloads
     trace: Trace | None = None
     is_own: bool = True
+    asks: int | None = None
 
 
 class LoadedCase(NamedTuple):
@@ -226,7 +228,7 @@ class Handlers:
             if sign.asked.is_set():
                 yield Update({**await in_thread(view.stop), **network}, view.trace)
             elif network:
-                yield Update(network, view.trace)
+                yield Update(network)  # the trace has come, and may know more by now
 
     async def _whole_run(
         self, view: RunView, pasted: Pasted, fields: TargetFields, session: str, key: str
@@ -287,8 +289,8 @@ class Handlers:
             async for payloads in updates:
                 yield Update(payloads)
         yield Update({}, view.trace)
-        if view.trace is not None and _has_lost_calls(view.trace):
-            yield Update(await self._ask_parsers(view, view.trace, target), view.trace)
+        if view.trace is not None and _has_lost_calls(view.trace) and view.trace.parse and view.trace.raw:
+            yield Update({"parser_matrix": asking_payload()}, view.trace, asks=view.run)
 
     async def _show(self, view: RunView, pasted: Evidence) -> Update:
         """Return what pasted evidence shows; no server is asked, and the page has none to ask again."""
@@ -327,16 +329,6 @@ class Handlers:
             await run
             if progress.newest is not None:
                 yield await in_thread(view.finish, progress.newest.trace)
-
-    async def _ask_parsers(self, view: RunView, trace: Trace, target: Target) -> Payloads:
-        """Return what changes once vLLM's own parsers were asked; their helper starts at the first need."""
-        tokenizer = target.tokenizer or (None if target.base_url else target.lab.model_dir)
-        try:
-            judged = await ask_parsers(trace, self.engine, tokenizer)
-        except EngineError as error:
-            _log.info("vLLM's parsers could not be asked: %s", error.message)
-            return {}
-        return await in_thread(view.finish, judged)
 
     def _facts(self, example: Example) -> list[JSON]:
         target = self.settings.target

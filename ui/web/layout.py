@@ -80,7 +80,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     orders = build_orders()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
-    page = Page(handlers, panel, views, gr.State(first.trace), gr.State(()))
+    page = Page(handlers, panel, views, gr.State(first.trace), gr.State(None), gr.State(()))
     wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine, handlers.gate.drawing))
     wire_live(page, results.live, LiveRender(bench, settings))
     wire_experiments(page, experiments, bench, template.editor)
@@ -231,9 +231,9 @@ def _wire_run(page: Page) -> Dependency:
 
     stops = page.handlers.stops
 
-    async def begin(visitor: gr.Request) -> tuple[Any, Any, None]:
+    async def begin(visitor: gr.Request) -> tuple[Any, Any, None, None]:
         stops.expect(visitor.session_hash or "")
-        return gr.Button(interactive=False), gr.Button(interactive=True), None
+        return gr.Button(interactive=False), gr.Button(interactive=True), None, None
 
     def end() -> tuple[Any, Any]:
         return gr.Button(interactive=True), gr.Button(interactive=False)
@@ -258,14 +258,16 @@ def _wire_run(page: Page) -> Dependency:
                 kept: Changes = {}
                 if update.trace is not None:
                     kept = {page.trace: update.trace}
+                if update.asks is not None:
+                    kept[page.asks] = update.asks
                 if update.trace is not None and update.is_own:
                     kept[page.servers] = add_server(servers, update.trace)
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]
     inputs = [panel.editor, *panel.sending_fields, panel.read_as, panel.row, panel.run_on, panel.api, page.servers]
-    outputs = [page.trace, page.servers, *page.views.values()]
-    started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
+    outputs = [page.trace, page.asks, page.servers, *page.views.values()]
+    started = panel.run.click(begin, None, [*buttons, page.trace, page.asks], api_name="begin", queue=False, **quiet())
     as_pressed = "(...values) => PromptDebugger.withTextToRun(...values)"
     running: Dependency = started.then(
         run, inputs, outputs, js=as_pressed, api_name="run", concurrency_limit=None, **quiet()

@@ -22,6 +22,7 @@ class Page(NamedTuple):
         request: The request column: editor, Run and Stop, the fields of the target.
         views: The views by name; their values are payloads.
         trace: The `core.base.types.Trace` of this visitor's last run; `None` before it and once another case is chosen.
+        asks: Number of the last run, where it lost a call about which vLLM's parsers are to be asked; else `None`.
         servers: Base URLs that this visitor ran against from this page: a shared run names what its author likes.
     """
 
@@ -29,6 +30,7 @@ class Page(NamedTuple):
     request: RequestPanel
     views: Views
     trace: gr.State
+    asks: gr.State
     servers: gr.State
 
     def changes(self, payloads: Payloads) -> Changes:

@@ -15,6 +15,7 @@ from prompt_debugger.core.parse.engines import WHEELS, VllmEngine, VllmReleases,
 from prompt_debugger.core.pipeline import (
     MatrixStep,
     add_outcomes,
+    ask_parsers,
     ask_server_parsers,
     client_of,
     judge_trace,
@@ -28,7 +29,7 @@ from prompt_debugger.core.pipeline import (
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.experiments import step_releases
 from prompt_debugger.core.tools.grammar import GrammarEngine, find_family
-from prompt_debugger.ui.present import findings_payload, stages_payload
+from prompt_debugger.ui.present import findings_payload, stages_payload, verdict_payload
 from prompt_debugger.ui.present.constrained import constrained_payload
 from prompt_debugger.ui.present.parsers import matrix_payload
 from prompt_debugger.ui.present.releases import releases_payload
@@ -51,13 +52,14 @@ _log = logging.getLogger(__name__)
 class MatrixChange(NamedTuple):
     """What a step of the matrix changes: its view, and at the end the findings, the stage cards and the trace.
 
-    A payload is `None` if nothing changed.
+    Of a run that just lost a call also the verdict. A payload is `None` if nothing changed.
     """
 
     matrix: str | None = None
     findings: str | None = None
     stages: str | None = None
     trace: Trace | None = None
+    verdict: str | None = None
 
 
 class ParseTools:
@@ -108,6 +110,23 @@ class ParseTools:
                 yield MatrixChange(payload)
         judged = await add_outcomes(run, step.outcomes)
         yield await in_thread(_all_asked, judged, step.version)
+
+    @shown_as(lambda error: MatrixChange(tool_error_payload(error)))
+    async def lost_call(
+        self, trace: Trace | None, tokenizer: str, run: int | None
+    ) -> AsyncGenerator[MatrixChange, None]:
+        """Ask vLLM's parsers about a run that just lost a call; their helper starts at the first need.
+
+        Args:
+            trace: The run.
+            tokenizer: The field under Target.
+            run: Its number on the page; `None` if it is not known.
+        """
+        asked = _need(trace)
+        call = ask_parsers(asked, self._engine, self._tokenizer(asked, tokenizer))
+        async with aclosing(ticking(_once(call), self._redraw_rate)) as ticks:
+            async for judged in ticks:
+                yield MatrixChange() if judged is None else await in_thread(_judged_again, judged, run or 0)
 
     @shown_as(tool_error_payload)
     async def splits(
@@ -258,6 +277,11 @@ def _versions(text: str) -> list[str]:
 
 async def _once(call: Awaitable[T]) -> AsyncIterator[T]:
     yield await call
+
+
+def _judged_again(judged: Trace, run: int) -> MatrixChange:
+    """Return what the page shows of a run once the parsers were asked about the call that it lost."""
+    return _all_asked(judged, "")._replace(verdict=verdict_payload(judged, run=run))
 
 
 def _all_asked(judged: Trace, version: str) -> MatrixChange:

@@ -41,9 +41,11 @@ class Stops:
 
     def __init__(self) -> None:
         self._signs: OrderedDict[str, StopSign] = OrderedDict()
+        self._beside: dict[str, set[StopSign]] = {}
 
     def expect(self, session: str) -> None:
-        """Announce a run: from now on it can be stopped, even before it has begun."""
+        """Announce a run: it can be stopped, even before it has begun, and what goes on beside the last one ends."""
+        self._end_beside(session)
         self._signs[session] = StopSign()
         self._signs.move_to_end(session)
         while len(self._signs) > _MAX_SESSIONS:
@@ -67,6 +69,20 @@ class Stops:
             if self._signs.get(session) is sign:
                 del self._signs[session]
 
+    @contextmanager
+    def follow_beside(self, session: str) -> Iterator[StopSign]:
+        """Give a question about a run its sign: it ends without a word where another run begins, or is opened."""
+        sign = StopSign(is_silent=True)
+        beside = self._beside.setdefault(session, set())
+        beside.add(sign)
+        try:
+            yield sign
+        finally:
+            sign.ended.set()
+            beside.discard(sign)
+            if not beside:
+                self._beside.pop(session, None)
+
     def stop(self, session: str) -> None:
         """Ask the session's run to end."""
         if sign := self._signs.get(session):
@@ -75,13 +91,22 @@ class Stops:
     async def silence(self, session: str) -> bool:
         """Ask the session's run to end without a word and wait until it has; return whether there was one."""
         sign = self._signs.get(session)
-        if sign is None:
-            return False
-        sign.is_silent = True
-        sign.asked.set()
+        signs = self._end_beside(session)
+        if sign is not None:
+            sign.is_silent = True
+            sign.asked.set()
+            signs.append(sign)
         with suppress(TimeoutError):
-            await asyncio.wait_for(sign.ended.wait(), _PATIENCE_S)
-        return True
+            async with asyncio.timeout(_PATIENCE_S):
+                for one in signs:
+                    await one.ended.wait()
+        return sign is not None
+
+    def _end_beside(self, session: str) -> list[StopSign]:
+        signs = list(self._beside.get(session, ()))
+        for sign in signs:
+            sign.asked.set()
+        return signs
 
 
 async def until_asked(updates: AsyncGenerator[T, None], sign: StopSign) -> AsyncGenerator[T, None]:

@@ -4,7 +4,7 @@
 import { settle } from "../tools/bench.js";
 import { chooseCase, chosenCase } from "../editor/chosen_case.js";
 import { keepTarget, restoreDraft } from "../editor/draft.js";
-import { runEnded } from "./history.js";
+import { runEnded, runExtended } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
 import { lostStrip } from "./lost_connection.js";
@@ -23,6 +23,6 @@ import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
   applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller,
-  keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle,
+  keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, runExtended, settle,
   tellAt, typed, unpackText, withOrder, withTextToRun,
 };

@@ -122,6 +122,11 @@ host.runChanged = () => {
   view?.ask("select", { index: 0, value: "keep" });
 };
 
+// The parsers were asked about the call that it lost, and no one has begun another since.
+export const runExtended = () => {
+  if (last.state === "done" && last.kept !== undefined) host.runChanged?.();
+};
+
 /** @param {string} packed */
 async function keepChanged(packed) {
   /** @type {KeptRun | undefined} */

@@ -146,9 +146,14 @@ function reopen(root, open) {
 // A new start is no longer stopped.
 document.addEventListener("click", (event) => {
   const start = under(event, "button[id^='pd-start-']");
-  const root = start && viewIn(start.id.replace("pd-start-", "pd-"));
-  if (root) root.isStopped = false;
+  if (start) begun(start.id.replace("pd-start-", "pd-"));
 }, true);
+
+/** @param {string} elementId */
+function begun(elementId) {
+  const root = viewIn(elementId);
+  if (root) root.isStopped = false;
+}
 
 /** @param {{ fraction: number | null, text: string }} state */
 function progress(state) {
@@ -236,4 +241,4 @@ function placesOf(...places) {
 
 host.placeButton = placeButton;
 
-export { bench, settle, lineButton, placeButton, placesOf, markStale, viewIn };
+export { begun, bench, settle, lineButton, placeButton, placesOf, markStale, viewIn };

@@ -3,7 +3,7 @@
 // All are views of the bench's kind: a sentence first, then what it rests on. Every place leads to the raw tokens.
 import { bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
-import { button, make, prose, region, table } from "../lib/dom.js";
+import { button, make, press, prose, region, table } from "../lib/dom.js";
 import { drawJson } from "../views/json_view.js";
 import { jump as jumpTo } from "../views/linking.js";
 import { plural, visibleText } from "../lib/payload.js";
@@ -84,7 +84,13 @@ builders.parser_matrix = (root, name) => {
     root,
     name,
     "All of vLLM's tool parsers on this output: which of them would have read it, and is the result the same when streamed? They are tested automatically when a call was lost. For any other run, press the button.",
-    (header) => (header.rows && header.rows.length ? [matrix(header, () => showsAll, (all) => (showsAll = all))] : []),
+    (header) => {
+      if (header.asks) {
+        root.isStopped = false; // that was another run's
+        setTimeout(() => press("pd-lost-call"));
+      }
+      return header.rows && header.rows.length ? [matrix(header, () => showsAll, (all) => (showsAll = all))] : [];
+    },
   );
   return view;
 };

@@ -1,7 +1,7 @@
 // @ts-check
 // What `verify` found: rates with intervals, causes, stages, tools, time, rows by cause; two beside each other.
 // Plots are SVG in the page's own colours; each can be saved as a PNG. Numbers stand beside every bar.
-import { bench } from "./bench.js";
+import { begun, bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
 import { button, copyText, make, prose, region, table } from "../lib/dom.js";
 import { ruleName } from "../views/findings_view.js";
@@ -88,7 +88,9 @@ builders.dataset = (root) => {
     if (!file) return;
     const packed = file.size > MAX_DATASET_BYTES ? null : await packText(await file.text());
     status.textContent = packed === null ? "That dataset is too long for the page: use `verify` on the command line." : "From " + file.name.slice(0, 80) + ".";
-    if (packed !== null) root.pdAsk("submit", { packed });
+    if (packed === null) return;
+    begun("pd-verification");
+    root.pdAsk("submit", { packed });
   }
   host.takeDataset = (file) => {
     if (document.documentElement.dataset.panel !== "verify") return false;

@@ -110,7 +110,10 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
         "verify_dataset", "live_watch", "try_fix", "run_trials", "shrink", "run_turns",
         "ask_apis",
     ),
-    Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model", "upstream_test"),
+    Kind.PARSERS: (
+        "ask_parsers", "ask_lost_call", "try_splits", "ask_releases", "judge_constrained", "check_model",
+        "upstream_test",
+    ),
     Kind.TEMPLATE: (
         "live_render", "render",
         "probe_template", "render_template", "render_ending", "render_kwargs", "render_opened", "render_reset",

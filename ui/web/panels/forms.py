@@ -85,18 +85,22 @@ def wire_form(
     buttons = [form.start, form.stop]
     if at_start is not None:
         form.start.click(None, None, None, js=at_start, **quiet())
-    started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
+    started = form.start.click(begin_form, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
     fields, outputs = [*inputs, *form.fields], [form.view, *more_outputs]
     running = started.then(run, fields, outputs, js=js, api_name=name, concurrency_limit=limit, **quiet())
-    running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
-    stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
+    running.then(end_form, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
+    stopped = form.stop.click(
+        end_form, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet()
+    )
     settle = f"() => PromptDebugger.settle({form.view.elem_id!r})"
     stopped.then(None, None, None, js=settle, api_name=f"{name}_settle", **quiet())
 
 
-def _begin() -> tuple[Any, Any]:
+def begin_form() -> tuple[Any, Any]:
+    """Return the buttons of a task that has begun."""
     return gr.Button(interactive=False), gr.Button(interactive=True)
 
 
-def _end() -> tuple[Any, Any]:
+def end_form() -> tuple[Any, Any]:
+    """Return the buttons of a task that has ended."""
     return gr.Button(interactive=True), gr.Button(interactive=False)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import gradio as gr
 
-from prompt_debugger.core.base.types import JSON, Trace
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.tools.grammar import LEVELS
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.page import Changes, Page, quiet
-from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
-from prompt_debugger.ui.web.parse_tools import ALL_ENGINES, ParseTools
+from prompt_debugger.ui.web.panels.forms import Form, begin_form, build_form, end_form, wire_form
+from prompt_debugger.ui.web.parse_tools import ALL_ENGINES, MatrixChange, ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.stops import Stops, until_asked
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 from prompt_debugger.ui.web.views import build_view
 
@@ -34,11 +36,14 @@ _LEVELS = [
     *((name, name) for name in LEVELS),
 ]
 
+T = TypeVar("T")
+
 
 class ParseToolsPanel(NamedTuple):
     """Components of the tools."""
 
     matrix: Form
+    lost_call: gr.Button
     splits: Form
     releases: Form
     constrained: Form
@@ -56,6 +61,7 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
         build_view("tabs", "parse_tabs", tabs)
         with _place("matrix"):
             asked = build_form("parser_matrix", "Test every parser", _engines_field(), is_filled_in=True, value=matrix)
+            lost_call = gr.Button("Ask about a lost call", elem_id="pd-lost-call", elem_classes=["pd-unseen"])
         with _place("splits"):
             splits = build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
         with _place("releases"):
@@ -68,50 +74,65 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
             )
         with _place("constrained"):
             constrained = build_form("constrained", "Find the first illegal token", _level_field())
-    return ParseToolsPanel(asked, splits, releases, constrained)
+    return ParseToolsPanel(asked, lost_call, splits, releases, constrained)
 
 
 def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> None:
     """Wire the tools; the view of the matrix is one of the run's own, which fills it when a call was lost."""
     inputs = [page.trace, page.request.tokenizer]
 
-    async def matrix(
-        trace: Trace | None, tokenizer: str, servers: tuple[str, ...], engines: str
-    ) -> AsyncGenerator[Changes, None]:
-        async with aclosing(tools.matrix(trace, tokenizer, servers, engines)) as changes:
-            async for change in changes:
-                kept: Changes = {} if change.trace is None else {page.trace: change.trace}
-                if change.findings is not None and change.stages is not None:
-                    kept |= {page.views["findings"]: change.findings, page.views["stages"]: change.stages}
-                yield {panel.matrix.view: gr.skip() if change.matrix is None else change.matrix, **kept}
+    beside = partial(_beside, page.handlers.stops)
 
-    outputs = [page.trace, page.views["findings"], page.views["stages"]]
-    wire_form(
-        panel.matrix, "ask_parsers", matrix, [*inputs, page.servers], outputs, limit=TOOL_LIMIT, at_start=_AT_START
-    )
-    wire_form(panel.splits, "try_splits", _skipping(tools.splits), inputs, limit=TOOL_LIMIT, at_start=_AT_START)
-    wire_form(panel.releases, "ask_releases", _skipping(tools.releases), inputs, limit=TOOL_LIMIT, at_start=_AT_START)
-    wire_form(
-        panel.constrained,
-        "judge_constrained",
-        _skipping(tools.constrained),
-        inputs,
-        limit=TOOL_LIMIT,
-        at_start=_AT_START,
-    )
+    def changes_of(change: MatrixChange) -> Changes:
+        named = {"verdict": change.verdict, "findings": change.findings, "stages": change.stages}
+        kept: Changes = {} if change.trace is None else {page.trace: change.trace}
+        kept |= {page.views[name]: payload for name, payload in named.items() if payload is not None}
+        return {panel.matrix.view: gr.skip() if change.matrix is None else change.matrix, **kept}
+
+    outputs = [page.trace, page.views["verdict"], page.views["findings"], page.views["stages"]]
+    inputs_of_matrix = [*inputs, page.servers]
+    form: dict[str, Any] = {"limit": TOOL_LIMIT, "at_start": _AT_START}
+    wire_form(panel.matrix, "ask_parsers", beside(tools.matrix, changes_of), inputs_of_matrix, outputs, **form)
+    _wire_lost_call(page, panel, beside(tools.lost_call, changes_of), [panel.matrix.view, *outputs])
+    wire_form(panel.splits, "try_splits", beside(tools.splits, _skipping), inputs, **form)
+    wire_form(panel.releases, "ask_releases", beside(tools.releases, _skipping), inputs, **form)
+    wire_form(panel.constrained, "judge_constrained", beside(tools.constrained, _skipping), inputs, **form)
     views = [panel.splits.view, panel.releases.view, panel.constrained.view]
     # What was found belongs to one output: another run, another case, and it goes.
     for event, name in ((page.request.run.click, "run"), (page.request.case.input, "case")):
         event(lambda: ("", "", ""), None, views, api_name=f"clear_parse_tools_{name}", queue=False, **quiet())
 
 
-def _skipping(ask: Callable[..., AsyncGenerator[str | None, None]]) -> Callable[..., AsyncGenerator[Any, None]]:
-    async def run(*values: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401  # the fields' values, in their order
-        async with aclosing(ask(*values)) as payloads:
-            async for payload in payloads:
-                yield gr.skip() if payload is None else payload
+def _wire_lost_call(
+    page: Page, panel: ParseToolsPanel, ask: Callable[..., AsyncGenerator[Any, None]], outputs: list[Any]
+) -> None:
+    """Let the view of the matrix ask about a call that a run just lost; the panel's Stop ends that, too."""
+    form, buttons = panel.matrix, [panel.matrix.start, panel.matrix.stop]
+    inputs = [page.trace, page.request.tokenizer, page.asks]
+    begun = panel.lost_call.click(begin_form, None, buttons, api_name="lost_call_begin", queue=False, **quiet())
+    running = begun.then(ask, inputs, outputs, api_name="ask_lost_call", concurrency_limit=None, **quiet())
+    running.then(end_form, None, buttons, api_name="lost_call_end", queue=False, **quiet())
+    # What the parsers made of it belongs to the run that a reload brings back.
+    running.success(None, None, None, js="() => PromptDebugger.runExtended()", **quiet())
+    form.stop.click(None, cancels=[running], **quiet())
+
+
+def _beside(
+    stops: Stops, ask: Callable[..., AsyncGenerator[T, None]], changes_of: Callable[[T], Any]
+) -> Callable[..., AsyncGenerator[Any, None]]:
+    """Return what answers an event about the run that is shown: it ends silently where another one begins."""
+
+    async def run(visitor: gr.Request, *values: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401  # the fields' values, in their order
+        with stops.follow_beside(visitor.session_hash or "") as sign:
+            async with aclosing(until_asked(ask(*values), sign)) as steps:
+                async for step in steps:
+                    yield changes_of(step)
 
     return run
+
+
+def _skipping(payload: str | None) -> Any:  # noqa: ANN401  # gradio's word for no change
+    return gr.skip() if payload is None else payload
 
 
 def _place(name: str) -> gr.Column:
