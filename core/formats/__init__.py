@@ -32,6 +32,7 @@ from prompt_debugger.core.parse.reading import COMMON_ENDS
 __all__ = [
     "CONTROL_TOKEN",
     "FORMATS",
+    "GENERIC",
     "OFF_ID",
     "PARSERS_OF_ANY_FORMAT",
     "TABLES",

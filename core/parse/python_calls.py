@@ -71,6 +71,11 @@ class PythonScan(StretchScan):
                 return self._found()
             position = self._take_region(hit) if hit.marker in self._family.openers else self._take_closer(hit)
 
+    def read_one(self) -> ToolCallAttempt | None:
+        """Read the call at the very start; `None` if there is none."""
+        match = self._call_start.match(self._text, self._region.start, self._region.stop)
+        return None if match is None else self._read_call(match)
+
     def _take_closer(self, hit: Hit) -> int:
         if not self._guard.is_quoted(Span(hit.start, hit.stop)):
             self._markup.append(Span(hit.start, hit.stop))
@@ -264,6 +269,11 @@ class PythonScan(StretchScan):
             name_span=Span(*match.span("name")),
             arguments_span=arguments,
         )
+
+
+def read_python_call(text: str, region: Span, context: ReadContext) -> ToolCallAttempt | None:
+    """Return the call `name(…)` that begins a region; `None` if none does. It may be broken."""
+    return PythonScan(PythonCalls(), text, region, context).read_one()
 
 
 def _cut_call(text: str, span: Span, problem: str, name_span: Span | None = None) -> ToolCallAttempt:

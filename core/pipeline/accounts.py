@@ -6,21 +6,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from prompt_debugger.core.base.account import count_calls, count_characters
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSONObject, Parse, ParserAccount, ParserOutcome
 from prompt_debugger.core.parse import build_ledger
+from prompt_debugger.core.pipeline.believed import Believed, believe, families_of_name
 
 
 def add_accounts(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dict[str, ParserOutcome]:
     """Return the outcomes, each with its account; one that failed has none."""
     return {
-        name: outcome if outcome.error is not None else replace(outcome, account=account_of(parse, outcome))
+        name: outcome if outcome.error is not None else replace(outcome, account=account_of(parse, outcome, name))
         for name, outcome in outcomes.items()
     }
 
 
-def account_of(parse: Parse, outcome: ParserOutcome) -> ParserAccount:
-    """Return what became of an output's calls and characters in a parser's result."""
-    ledger = build_ledger(parse.raw, parse.parsed, message_from_outcome(outcome))
+def account_of(parse: Parse, outcome: ParserOutcome, name: str = "") -> ParserAccount:
+    """Return what became of an output's calls and characters in the result of a parser of a name."""
+    message = message_from_outcome(outcome)
+    reading = Believed({**parse.format_scores}, parse.parsed)
+    parsed = believe(parse.raw, reading, message, ReadContext(), families_of_name(name)).parsed
+    ledger = build_ledger(parse.raw, parsed, message)
     calls, characters = count_calls(ledger), count_characters(parse.raw, ledger)
     missing = 0 if characters is None else characters.missing
     return ParserAccount(calls.dropped, calls.altered, calls.invented, calls.cut, missing)

@@ -33,8 +33,9 @@ from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, write_parser_name
 from prompt_debugger.core.pipeline.accounts import add_accounts, message_from_outcome
+from prompt_debugger.core.pipeline.believed import families_of
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
-from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
+from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, believe_parser, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
 from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
 from prompt_debugger.core.pipeline.server_parsers import (
@@ -127,9 +128,9 @@ class CaseParser:
         tokens = _tokens(raw, token_ids, tokenizer)
         message = take_field(case, "message", dict, None)
         context = _context(case, tokenizer)
-        parse = read_raw(
-            raw, context, message=message, tokens=tokens, wanted=take_field(case, "format", str, "auto") or "auto"
-        )
+        asked = take_field(case, "format", str, "auto") or "auto"
+        families = families_of(_server_of(case, given=True))
+        parse = read_raw(raw, context, message=message, tokens=tokens, wanted=asked, families=families)
         self._absent = ()
         outcomes = self._ask_parsers(case, parse, token_ids, source)
         ledger = parse.ledger
@@ -137,6 +138,8 @@ class CaseParser:
         first = outcomes.get(wanted[0]) if wanted else None  # `vllm:*` is not a parser to compare the output with
         if message is None and first is not None and first.error is None:  # nor is one that could not run
             message = message_from_outcome(first)
+            if asked == "auto":
+                parse = believe_parser(parse, message, context, wanted[0], tokens)
             ledger = build_ledger(raw, parse.parsed, message)
         if outcomes:
             parse = replace(parse, ledger=ledger, parsers=add_accounts(parse, outcomes))

@@ -12,6 +12,7 @@ from prompt_debugger.core.base.types import Comparability, JSONObject, Parse, Pa
 from prompt_debugger.core.formats import read_scored
 from prompt_debugger.core.parse import TOGETHER, build_ledger
 from prompt_debugger.core.parse.spelled_markers import hide_spelled_markers
+from prompt_debugger.core.pipeline.believed import Believed, believe, families_of, families_of_name
 
 PROMPT_TAIL_CHARS = 200
 
@@ -30,7 +31,14 @@ def take_census(trace: Trace, *, special_texts: frozenset[str]) -> Parse:
     )
     message = None if trace.chat is None else trace.chat.message
     comparability = compare_outputs(trace)
-    return read_raw(raw.text, context, message=message, tokens=raw.tokens, comparability=comparability or TOGETHER)
+    return read_raw(
+        raw.text,
+        context,
+        message=message,
+        tokens=raw.tokens,
+        comparability=comparability or TOGETHER,
+        families=families_of(trace.server),
+    )
 
 
 def read_raw(
@@ -41,18 +49,33 @@ def read_raw(
     tokens: Sequence[Token] | None = None,
     wanted: str = "auto",
     comparability: Comparability = TOGETHER,
+    families: Sequence[str] = (),
 ) -> Parse:
     """Read a raw text by the best or the wanted format, and account for it against a message.
 
-    Where its tokens are known, the text of a control token that is spelled in ordinary tokens is text.
+    Where its tokens are known, the text of a control token that is spelled in ordinary tokens is text. Where a parser
+    returned calls that the format leaves as text, `families`, those of the parser, are asked, too.
     """
     hidden = None if tokens is None else hide_spelled_markers(raw, tokens, context.special_texts)
     scores, parsed = read_scored(raw if hidden is None else hidden.text, context, wanted)
     if hidden is not None:
         scores, parsed = hidden.show_scores(scores), hidden.show_reading(parsed)
+    if message is not None and comparability.certainty is not None and wanted == "auto" and hidden is None:
+        scores, parsed = believe(raw, Believed(scores, parsed), message, context, families)
     if tokens is not None:
         parsed = add_token_spans(parsed, tokens)
     return Parse(raw, scores, parsed, build_ledger(raw, parsed, message, comparability))
+
+
+def believe_parser(
+    parse: Parse, message: JSONObject, context: ReadContext, parser: str, tokens: Sequence[Token] | None
+) -> Parse:
+    """Return the reading of an output with the calls in it that a parser of that name returned."""
+    reading = Believed({**parse.format_scores}, parse.parsed)
+    scores, parsed = better = believe(parse.raw, reading, message, context, families_of_name(parser))
+    if better is reading:
+        return parse
+    return replace(parse, format_scores=scores, parsed=parsed if tokens is None else add_token_spans(parsed, tokens))
 
 
 def add_token_spans(parsed: ParsedMessage, tokens: Sequence[Token]) -> ParsedMessage:
