@@ -75,6 +75,7 @@ _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
 _PAGE_TAG = re.compile(r"<(?:details|summary|pre|p|br|div|h\d|b|img|!--)[\s>-]")  # of Markdown around what was pasted
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 _OF_REQUESTS = re.compile(r"Of \d{1,9} requests ")
+_WAS_SHORTENED = "The text was shortened"
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
 
 
@@ -138,8 +139,8 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return _add_request_beside(whole, text, read)
     if merged is None and failure is not None and (printed := _read_comments(text, read, failure)) is not None:
         return printed
-    if merged is None and (said := spoken_error(text.partition(TRACEBACK)[0])) is not None:
-        return evidence_of_error(said.refusal)
+    if merged is None and (said := _spoken(text, failure, read)) is not None:
+        return said
     if merged is None:
         raise (
             not_recognised(text)
@@ -174,6 +175,17 @@ def _add_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
     if asked is None or {*asked.holds} != {Part.REQUEST}:
         return whole
     return merge([asked, whole], Form.EXCHANGE, f"{asked.words}; {whole.words}"[:300])
+
+
+def _spoken(text: str, failure: RequestError | None, read: Read) -> Evidence | None:
+    """Return the error that a text speaks of, or that a paragraph is next to calls that were shortened."""
+    if (said := spoken_error(text.partition(TRACEBACK)[0])) is not None:
+        return evidence_of_error(said.refusal)
+    if failure is None or not failure.message.startswith(_WAS_SHORTENED):
+        return None
+    paragraphs = [one for one in _PARAGRAPHS.split(text)[:_MAX_PARAGRAPHS] if one.strip() and "..." not in one]
+    found = (_try(one, 1, read)[0] for one in paragraphs)
+    return next((one for one in found if one is not None and {*one.holds} == {Part.ERROR}), None)
 
 
 def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | None:
@@ -223,7 +235,7 @@ def _try_whole(text: str, row: int, read: Read, *, may_fail: bool) -> tuple[Evid
     try:
         return _try(text, row, read)
     except RequestError as error:
-        if not may_fail:
+        if not may_fail and not error.message.startswith(_WAS_SHORTENED):
             raise
         return None, error
 

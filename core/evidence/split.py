@@ -28,7 +28,13 @@ from prompt_debugger.core.evidence.objects_within import (
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
-_LABEL = re.compile(r"[ \t]*+(?!data:|event:)[\w\[(][^\n{}\"'<]{0,100}?(?:[:=]|=>)[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")
+_KEYS = "id|role|content|choices|refusal|tool_calls"
+_NAMED = (
+    rf"[A-Za-z_]\w{{0,40}}(?: \w{{1,40}}){{0,2}} (?=\{{['\"](?:{_KEYS})['\"]: ?)"  # as `print(name, value)` shows it
+)
+_LABEL = re.compile(
+    rf"[ \t]*+(?!data:|event:)[\w\[(][^\n{{}}\"'<]{{0,100}}?(?:[:=]|=>)[ \t]{{0,4}}(?=[{{\[]\s*+[\"{{\[])|{_NAMED}"
+)
 _ARROW = re.compile(r"[^\n]{1,200}?(?:->|=>|[\u2192\u21d2])[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")  # after what was asked
 _SPEAKER = re.compile(
     r"\W{0,6}(?:agent|assistant|ai|bot|model|llm|助手|模型|\u30a2\u30b7\u30b9\u30bf\u30f3\u30c8)\W{0,4}[:：]",
@@ -79,7 +85,7 @@ _PRINTED = re.compile(
     r"(?P<margin>[ \t]{0,12})(?P<label>[\w .\[\]]{1,60}[:=]?[ \t]{0,4})?\{[ \t]*\n[ \t]{1,16}[A-Za-z_]\w{0,40}: "
 )
 _PRINTED_KEY = re.compile(r"(?m)^[ \t]{1,16}(?:role|message|choices|content|tool_calls|finish_reason|done_reason): ")
-_DICT = re.compile(r"(?P<label>[\w .\[\]()]{1,60}[:=][ \t]{0,4})?(?=\{')")  # as Python prints it
+_DICT = re.compile(rf"(?P<label>[\w .\[\]()]{{1,60}}[:=][ \t]{{0,4}}|{_NAMED})?(?=\{{')")  # as Python prints it
 _MAX_OF_PRINTED = 2_000  # lines
 # Something that was left out, or a remark of the person who pasted it: what no string holds by chance.
 _SHORTENED = re.compile(

@@ -3,11 +3,12 @@ r"""Calls as plain text, in the markup of no family: what models fall back to af
     [Calling tool: NAME({ARGUMENTS})]
     [Calling tool="NAME" KEY="VALUE" KEY="VALUE"]
     [Tool Use: NAME({ARGUMENTS})]        as clients write calls of the history that they hand on as text
+    <tool_call id="ID" name="NAME">{ARGUMENTS}</tool_call>       with the name as an attribute
 
 Models with few bits per weight write so when they lose their own notation. Values of the second form are typed by
 the tool's schema. Text around a call is exact.
 
-Source: tests of Rapid-MLX and vllm-mlx, whose parsers all read both forms, 2026.
+Source: tests of Rapid-MLX and vllm-mlx, whose parsers all read the first two forms, 2026; felinics/Memoh#435.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import re
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import FamilyFacts
-from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import Arguments, object_from_value
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.json_scan import decode_json, scan_json
@@ -28,25 +29,53 @@ from prompt_debugger.core.parse.tag_values import TagValue, decode_values
 
 _LEAD = r"(?:Call(?:ing|ed)[ \t](?:tool|function)|Tool[ _](?:[Uu]se|[Cc]all)|Function[ _][Cc]all)"
 _OPENER = re.compile(rf"\[{_LEAD}(?::[ \t]*+(?P<called>[\w.\-]{{1,256}})[ \t]*+\(|=\"(?P<named>[^\"\n\]]{{1,256}})\")")
+_ATTRIBUTES = r"(?:[ \t\n]{1,8}(?:id|type)=\"[^\"<>\n]{0,128}\"){0,2}"
+_TAG = re.compile(
+    rf"<(?P<tag>tool_call|tool_use|function_call){_ATTRIBUTES}[ \t\n]{{1,8}}name=\"(?P<named>[\w.\-]{{1,256}})\""
+    rf"{_ATTRIBUTES}[ \t\n]{{0,8}}>\s*+(?=\{{)"
+)
 _PAIR = re.compile(r"\s++(?P<key>[\w.\-]{1,256})=(?P<value>\"(?:[^\"\\]|\\.)*+\"|[^\s\"\]]{1,1000}+)", re.DOTALL)
 _END = re.compile(r"\s*+\]")
 _CALL_END = re.compile(r"\s*+\)\s*+\]?")
+_ANY = re.compile(f"{_OPENER.pattern}|{_TAG.pattern.replace('named', 'titled')}")
 _LINE = re.compile(r"[^\n]*+")
+_NEAR = 2_000  # characters behind broken JSON within which its closing tag is looked for
 _PLAIN = "it is written as plain text, in a markup that belongs to no family"
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
-    """Read both forms; none where code or a sentence quotes one."""
+    """Read all forms; none where code or a sentence quotes one."""
     guard = QuoteGuard(raw, region.start, region.stop)
     calls: list[ToolCallAttempt] = []
     position = region.start
-    while (opener := _OPENER.search(raw, position, region.stop)) is not None:
-        call = _read_call(raw, opener, region.stop, context)
+    pattern = _ANY if "<t" in raw or "<f" in raw else _OPENER
+    while (opener := pattern.search(raw, position, region.stop)) is not None:
+        is_tag = raw.startswith("<", opener.start())
+        call = _read_tag(raw, region.stop, opener.start()) if is_tag else _read_call(raw, opener, region.stop, context)
         position = max(opener.end(), call.char_span.stop)
         if not guard.is_quoted(call.char_span, in_sentence=True):
             guard.skip(position)
             calls.append(call)
     return Scan(tuple(calls))
+
+
+def _read_tag(raw: str, stop: int, start: int) -> ToolCallAttempt:
+    """Read `{…}</tool_call>` after a tag that has the name as an attribute."""
+    opener = _TAG.match(raw, start, stop)
+    assert opener is not None
+    header = Header(opener["named"], Span(*opener.span("named")))
+    scan = scan_json(raw, opener.end(), stop)
+    closer = f"</{opener['tag']}>"
+    end = raw.find(closer, scan.span.stop, min(stop, scan.span.stop + _NEAR))
+    value, odd = object_from_value(scan.value) if scan.status is CallStatus.COMPLETE else (None, scan.problem)
+    is_closed = end != -1 and (scan.status is not CallStatus.COMPLETE or not raw[scan.span.stop : end].strip())
+    status = scan.status
+    if status is CallStatus.TRUNCATED and is_closed:
+        status = CallStatus.MALFORMED
+    arguments_stop = scan.span.stop if status is CallStatus.COMPLETE or not is_closed else end
+    end_of_call = end + len(closer) if is_closed else arguments_stop
+    arguments = Arguments(Span(scan.span.start, arguments_stop), value, status, odd, end_of_call)
+    return build_call(raw, start, header, arguments, _PLAIN if arguments.problem is None else None)
 
 
 def _read_call(raw: str, opener: re.Match[str], stop: int, context: ReadContext) -> ToolCallAttempt:
@@ -113,7 +142,8 @@ FORMAT: ModelFormat = TextFormat(
     marks=tuple(
         Mark(start, STRONG, rf"\[{_LEAD}(?::[ \t]*[\w.\-]{{1,256}}[ \t]*\(|=\"[^\"\n\]]{{1,256}}\")")
         for start in ("[Call", "[Tool", "[Function")
-    ),
+    )
+    + tuple(Mark(start, CERTAIN, _TAG.pattern) for start in ("<tool_call", "<tool_use", "<function_call")),
     conventions=Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2), before_call=1),
     scan=scan_calls,
     facts=FamilyFacts(is_plain_words=True, call_markers=()),

@@ -11,9 +11,10 @@ r"""MiniMax M2: invocations with named parameters.
 
 Text is written plainly, anything else as JSON; the tool's schema decides. The
 line break before the section is framing; values are exact. Models of others write the
-same invocations between `<tool_call>` and `</tool_call>`, which no parser of this family reads.
+same invocations between `<tool_call>` and `</tool_call>`, which no parser of this family reads. Where a build of the
+model loses the brackets of its tags, `invoke name="NAME">` and `parameter>` are left, one a line.
 
-Source: the chat template of MiniMax-M2, 2025-10.
+Source: the chat template of MiniMax-M2, 2025-10; exo-explore/exo#1882 and ml-explore/mlx-lm#1145 for lost brackets.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.structural_tag import (
     GrammarPlan,
     between,
@@ -32,10 +33,10 @@ from prompt_debugger.core.base.structural_tag import (
     schema_of,
     triggered,
 )
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Span
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls
@@ -48,6 +49,34 @@ INVOCATIONS = TagCalls(
     wrapper=re.compile(r"</?minimax:tool_call>"),
     cut_wrapper=re.compile(r"<minimax:tool_call>"),
     guards_prose=True,
+)
+
+_UNBRACKETED = re.compile(r"(?m)^[ \t]*+invoke name=\"[^\">\n]{1,256}\">\s*+(?:parameter name=\"|(?:</?)?invoke>)")
+_LOST_BRACKETS = TagCalls(
+    opener=re.compile(r"(?m)^[ \t]*+invoke name=\"(?P<name>[^\">\n]{1,256})\">"),
+    closer=re.compile(r"(?:</?)?invoke>"),
+    parameter=re.compile(r"parameter name=\"(?P<key>[^\">\n]{1,256})\">"),
+    parameter_closer=re.compile(r"(?:</?)?parameter>"),
+    guards_prose=True,
+)
+_LOST = "the `<` and `</` of its tags are missing"
+
+
+def _scan_invocations(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read invocations; where there is none, those whose tags have lost their brackets."""
+    found = _SECTIONS(raw, region, context)
+    if found.calls or _UNBRACKETED.search(raw, *region) is None:
+        return found
+    scan = _LOST_BRACKETS.scan(raw, region, context)
+    calls = (replace(call, deviation=_LOST) if call.status is CallStatus.COMPLETE else call for call in scan.calls)
+    return replace(scan, calls=tuple(calls))
+
+
+_SECTIONS = in_sections(
+    replace(INVOCATIONS, wrapper=re.compile(r"</?(?:minimax:)?tool_call>")).scan,
+    re.compile(r"<minimax:tool_call>"),
+    re.compile(r"</minimax:tool_call>"),
+    "`<minimax:tool_call>`",
 )
 
 
@@ -70,6 +99,7 @@ FORMAT: ModelFormat = TextFormat(
         Mark("<minimax:tool_call>"),
         Mark("</minimax:tool_call>", STRONG),
         Mark("<tool_call>", STRONG, r"<tool_call>\s{0,80}<invoke\s{1,8}name\s{0,8}="),
+        Mark("invoke name=", FAIR, _UNBRACKETED.pattern),
         Mark("<invoke", FAIR, r"(?m)^[ \t]*<invoke\s+name\s*=[^>\n]{0,256}>\s*(?:<parameter\s+name|</invoke>)"),
     ),
     tails=("]~b]ai",),
@@ -90,12 +120,7 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<minimax:tool_call>", "</minimax:tool_call>"}),
         before_call=1,
     ),
-    scan=in_sections(
-        replace(INVOCATIONS, wrapper=re.compile(r"</?(?:minimax:)?tool_call>")).scan,
-        re.compile(r"<minimax:tool_call>"),
-        re.compile(r"</minimax:tool_call>"),
-        "`<minimax:tool_call>`",
-    ),
+    scan=_scan_invocations,
     facts=FamilyFacts(
         sample=(
             '<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Paris'

@@ -133,7 +133,8 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     if departing:
         departs = "departs" if one else "depart"
         title = f"The text {holds} {subject} that {departs} from the notation of `{family}`: {departing}."
-    if family == "minimax_m2" and departing and "minimax" not in (trace.raw.text if trace.raw is not None else ""):
+    raw = "" if trace.raw is None else trace.raw.text
+    if family == "minimax_m2" and departing and "minimax" not in raw and "<invoke" in raw:
         return _read_bare_invoke(trace, calls, f"The text {holds} {subject} in")
     readers = "" if is_function_tag(trace, family) else readers_of(family)
     read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""

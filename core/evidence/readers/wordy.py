@@ -1,6 +1,7 @@
 """Raw outputs in notations of plain words, which no tag tells from prose: where such a call begins a line.
 
     [Calling tool: get_weather({"city": "Oslo"})]      [Calling tool="get_weather" city="Oslo"]
+    invoke name="get_weather">                         with the brackets of its tags lost
     ```tool_code                                       Thought: …
     get_weather(city="Oslo")                           Action: click(start_box='…')
 
@@ -17,6 +18,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 _CALL = re.compile(
     r"(?m)^(?:\[(?:Call(?:ing|ed) (?:tool|function)|Tool[ _](?:[Uu]se|[Cc]all)|Function[ _][Cc]all)(?:: \w|=\")"
+    r"|[ \t]{0,8}invoke name=\"[^\">\n]{1,256}\">\s{0,8}(?:parameter name=\"|(?:</?)?invoke>)"
     r"|```tool_code$|Action: ?\n?```json\n\s{0,8}\[\s{0,8}\{\s{0,12}\"tool_name\""
     r"|Thought: [^\n]{0,2000}\n(?:[^\n]{0,2000}\n){0,20}?Action: \w+\()"
 )
