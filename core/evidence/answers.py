@@ -16,7 +16,7 @@ from prompt_debugger.core.complete.dialects import Answer, Dialect, dialect_of_a
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.events import Events, events_of_objects, events_of_sse
-from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.native import objects_are_pieces, read_native, read_pieces
 from prompt_debugger.core.evidence.shapes import (
     Shaped,
@@ -139,6 +139,8 @@ def read_stream(text: str) -> Answer:
         RequestError: It is a stream of another API, or contains no event.
     """
     value = json_of(text)
+    if value is None and text.lstrip().startswith("{'") and (printed := lenient_json_of(text)) is not None:
+        value = printed[0]
     if isinstance(value, list) and (listed := events_in_list(value)) is not None:
         return _read_events(listed, text)
     if isinstance(value, dict) and (is_event_list([value]) or chunk_of_delta(value) is not None):

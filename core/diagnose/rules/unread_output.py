@@ -4,7 +4,9 @@ What it finds:
     An error of the server's own parser, or of the client's: the arguments of a call that
     are not JSON, an output that does not fit the notation that the server expects, a
     harmony header with tokens left over. If the error quotes the output, that text is the
-    raw output, and the finding names the character at which the parser gave up.
+    raw output, and the finding names the character at which the parser gave up. Where a tool
+    says that parameters are missing, and the answer beside it has them, they were lost on the
+    way to the tool.
 
 Why it matters:
     The request was right and the model answered; the whole answer is lost, even if only one
@@ -40,6 +42,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.fields import body_of
+from prompt_debugger.core.diagnose.lost_arguments import LostArguments, find_lost_arguments
 from prompt_debugger.core.diagnose.refusal_words import (
     TITLE_CHARS,
     explanation,
@@ -52,8 +55,9 @@ from prompt_debugger.core.diagnose.refusal_words import (
 )
 from prompt_debugger.core.diagnose.refusals import Understood, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, in_request, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, in_request, quote
 from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, have_parsed, named_parser
+from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
 # What may quote the output, in words of an error from which nothing was taken.
@@ -77,6 +81,9 @@ def find(trace: Trace) -> Iterator[Report]:
     understood = understand(trace.refusal)
     if understood.cause is not Cause.OUTPUT:
         return
+    if (lost := find_lost_arguments(trace, words_of(trace.refusal))) is not None:
+        yield _report_lost(trace, understood, lost)
+        return
     found = spots(trace, understood)
     place = _place(understood)
     family = _not_json(trace, understood)
@@ -94,6 +101,28 @@ def find(trace: Trace) -> Iterator[Report]:
         fix=list(have_parsed(trace, family)) if family else _fix(trace, understood, place),
         stage=understood.stage,
         certainty=Certainty.INFERRED if family else understood.certainty,
+        links=links_of(understood),
+    )
+
+
+def _report_lost(trace: Trace, understood: Understood, lost: LostArguments) -> Report:
+    """Report that the call of the answer has what the tool did not get."""
+    assert trace.refusal is not None
+    names = listed(list(lost.names))
+    return Report(
+        title=f"The call to `{lost.call.name}` has {names}, but its tool was run without "
+        f"{'it' if len(lost.names) == 1 else 'them'}.",
+        detail=f"{heading(trace.refusal, None)} The answer has the arguments {quote(str(lost.call.arguments), 160)!r}: "
+        "what lies between the answer and the tool lost them.",
+        evidence=(
+            in_message(f"{lost.call.field}.function.arguments", str(lost.call.arguments)),
+            FindingEvidence("server", quote=quote(words_of(trace.refusal))),
+        ),
+        fix="Update the client or the gateway that ran the tool. If it joins the pieces of a stream itself, have it "
+        "take arguments that come in the same piece as the name. If the error belongs to another turn, paste the "
+        "answer of that turn.",
+        stage=understood.stage,
+        certainty=Certainty.INFERRED,
         links=links_of(understood),
     )
 

@@ -60,3 +60,15 @@ def test_a_shortened_call_alone_still_asks_for_the_whole() -> None:
         read_evidence(_SHORTENED)
     with pytest.raises(RequestError, match="shortened with"):
         read_evidence(f"I saw this today, with no error at all.\n\n{_SHORTENED}")
+
+
+def test_one_chunk_that_python_printed_is_a_stream() -> None:
+    chunk = (
+        "{'id': '2024', 'created': 1726809949, 'model': 'glm-4-flash', 'choices': [{'index': 0, 'finish_reason': "
+        "'tool_calls', 'delta': {'role': 'assistant', 'tool_calls': [{'id': 'call_1', 'index': 0, 'type': 'function', "
+        "'function': {'name': 'get_datetime', 'arguments': '{}'}}]}}]}"
+    )
+    evidence = read_evidence(chunk)
+    assert evidence.form is Form.STREAM
+    assert evidence.chat is not None
+    assert evidence.finish_reason == "tool_calls"

@@ -18,6 +18,7 @@ _HALF = 'invoke name="f">\nparameter name="a">1</parameter>\nparameter name="b">
         (_NAMED, "history", {"chat": "A & B", "limit": 80}, "calling_tool"),
         ('Now.\n<function_call name="ping">{}</function_call>', "ping", {}, "calling_tool"),
         ('<tool_use type="function" name="f">{"a": 1}</tool_use>', "f", {"a": 1}, "calling_tool"),
+        ('[TOOL_CALL] { "tool": "write", "args": { "path": "a" } } [/TOOL_CALL]', "write", {"path": "a"}, "tool_arrow"),
         (_UNBRACKETED, "get_weather", {"location": "Paris"}, "minimax_m2"),
         (_HALF, "f", {"a": "1", "b": "x"}, "minimax_m2"),
     ],
@@ -43,6 +44,8 @@ def test_a_broken_one_is_no_whole_call(raw: str) -> None:
         'Write it as `<tool_call name="f">{"a": 1}</tool_call>` here.',
         '<tool name="f">no object</tool>',
         '<tool_call name="f">see above</tool_call>',
+        '[TOOL_CALL] {"path": "a"} [/TOOL_CALL]',
+        'Never write `[TOOL_CALL] {"tool": "f", "args": {}} [/TOOL_CALL]` here.',
         'To do so, invoke name="get_weather"> and wait.',
         'The parameter name="x"> is set.',
     ],
@@ -52,7 +55,14 @@ def test_what_only_looks_like_one_is_text(raw: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ['<tool_call name="f">{', "<tool_call name=", 'invoke name="f">\n', 'invoke name="f">parameter name="a">']
+    "piece",
+    [
+        '[TOOL_CALL] {"tool": "f", ',
+        '<tool_call name="f">{',
+        "<tool_call name=",
+        'invoke name="f">\n',
+        'invoke name="f">parameter name="a">',
+    ],
 )
 def test_floods_are_read_in_time(piece: str) -> None:
     read_scored(piece * (60_000 // len(piece)), ReadContext())
