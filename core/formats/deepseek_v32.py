@@ -83,13 +83,17 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("deepseek_v32", "deepseek_v4", "deepseek_v41"),
         reasoning_parsers=("deepseek_v3", "deepseek_v4", "deepseek_v41"),
-        parser_names={"sglang": ParserNames(("deepseekv32", "deepseekv4"), ("deepseek-v3", "deepseek-v4"))},
+        parser_names={
+            "sglang": ParserNames(("deepseekv32", "deepseekv4"), ("deepseek-v3", "deepseek-v4")),
+            "lmdeploy": ParserNames(("deepseek-v32", "deepseek-v4"), ("deepseek-v32", "deepseek-v4")),
+        },
         checkpoints=(
             Checkpoint(
                 r"<｜DSML｜tool_calls>",
                 {
                     "vllm": ParserNames(("deepseek_v4",), ("deepseek_v4",)),
                     "sglang": ParserNames(("deepseekv4",), ("deepseek-v4",)),
+                    "lmdeploy": ParserNames(("deepseek-v4",), ("deepseek-v4",)),
                 },
             ),
             Checkpoint(

@@ -101,7 +101,11 @@ FORMAT: ModelFormat = TextFormat(
         ),
         tool_parsers=("kimi_k2",),
         reasoning_parsers=("kimi_k2",),
-        parser_names={"sglang": ParserNames(("kimi_k2",), ("kimi_k2",)), "mlx-lm": ParserNames(("kimi_k2",))},
+        parser_names={
+            "sglang": ParserNames(("kimi_k2",), ("kimi_k2",)),
+            "mlx-lm": ParserNames(("kimi_k2",)),
+            "lmdeploy": ParserNames(("kimi_k2",), ("default",)),
+        },
         switches=(THINKING, ENABLE_THINKING),
         grammars=(Grammar("kimi", "kimi_k2"),),
         has_json_arguments=True,

@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ENGINE==VERSION",
-        help="first download an engine's parsers: sglang==0.5.23, mlx-lm==0.32.2, lmdeploy==0.14.0, vllm==0.11.0; "
+        help="first download an engine's parsers: sglang==0.5.23, mlx-lm==0.32.2, lmdeploy==0.18.0, vllm==0.11.0; "
         "nothing is installed",
     )
     parser.add_argument(

@@ -42,15 +42,17 @@ class Wheel:
     is_by_name: bool = True
 
 
+# Every release is built against another glibc, and pip takes a tag for itself alone.
+_PLATFORMS = (*(f"manylinux_2_{minor}_x86_64" for minor in range(39, 16, -1)), "manylinux2014_x86_64", "any")
 _ONE_PLATFORM = (
-    "--platform", "manylinux_2_34_x86_64", "--platform", "manylinux2014_x86_64", "--platform", "any",
+    *(option for platform in _PLATFORMS for option in ("--platform", platform)),
     "--implementation", "cp", "--python-version", "3.11", "--abi", "cp311", "--abi", "abi3", "--abi", "none",
 )  # fmt: skip
 
 WHEELS = {
     "sglang": Wheel("SGLang", "sglang", "sglang", "0.5.23", _ONE_PLATFORM),
     "mlx-lm": Wheel("mlx-lm", "mlx-lm", "mlx_lm", "0.32.2", splits_reasoning=True),
-    "lmdeploy": Wheel("LMDeploy", "lmdeploy", "lmdeploy", "0.14.0", _ONE_PLATFORM),
+    "lmdeploy": Wheel("LMDeploy", "lmdeploy", "lmdeploy", "0.18.0", _ONE_PLATFORM),
     "transformers": Wheel(
         "transformers",
         "transformers",

@@ -4,7 +4,7 @@
 Its response parser walks through the text itself (reasoning, tool block, content), and hands the text between a tool
 parser's tags to that parser; both are run as they are. Its reasoning parser takes the beginning of every output for
 reasoning unless `enable_thinking` is false, whatever the prompt ended with. `gpt-oss` is not among the names: its
-response parser wants ids in harmony's own vocabulary.
+response parser wants ids in harmony's own vocabulary. Tried with 0.14.0 and 0.18.0.
 """
 
 from __future__ import annotations
@@ -65,8 +65,7 @@ def reader(asked: Asked) -> Reader:
     made.set_parsers(asked.reasoning, asked.tool, asked.tokenizer)
     new_parser = functools.partial(made, _request(asked.body))
     parser = new_parser()
-    profile = parser.profile
-    tags = (profile.tool_open_tag, profile.tool_close_tag, profile.reasoning_open_tag, profile.reasoning_close_tag)
+    tags = _tags(parser)
     return Reader(
         whole=functools.partial(_read_whole, new_parser),
         stream=functools.partial(_Streamed, new_parser),
@@ -97,15 +96,14 @@ class _Registry:
 
 
 class _Streamed:
-    """One output as LMDeploy streams it; what it holds back at the end is lost, as its server never asks for it."""
+    """One output as LMDeploy streams it; releases before 0.18 lose what they hold back at the end, as their server does."""
 
     def __init__(self, new_parser: Callable[[], Any]) -> None:
         self._parser = new_parser()
 
     def feed(self, text: str, *, is_last: bool) -> Iterator[Delta]:
         """Yield what the next piece of text brings."""
-        del is_last
-        for message, _ in self._parser.stream_chunk(text, [0]):
+        for message, _ in self._parser.stream_chunk(text, [0], final=is_last):
             calls = tuple(
                 call_part(one.index, one.id, one.function.name, one.function.arguments)
                 for one in message.tool_calls or ()
@@ -119,6 +117,18 @@ def _read_whole(new_parser: Callable[[], Any], text: str) -> Message:
         {"id": one.id, "name": one.function.name, "arguments": one.function.arguments or ""} for one in calls or ()
     ]
     return Message(reasoning, content, found, tools_called=bool(found))
+
+
+def _tags(parser: Any) -> tuple[str | None, ...]:
+    """Return the tags around reasoning and calls: older releases keep them in a profile, newer ones with each parser."""
+    if (profile := getattr(parser, "profile", None)) is not None:
+        return profile.tool_open_tag, profile.tool_close_tag, profile.reasoning_open_tag, profile.reasoning_close_tag
+    tool, reasoning = parser.tool_parser, parser.reasoning_parser
+    of_tool = () if tool is None else (tool.get_tool_open_tag(), tool.get_tool_close_tag())
+    of_reasoning = (
+        () if reasoning is None else (reasoning.get_reasoning_open_tag(), reasoning.get_reasoning_close_tag())
+    )
+    return of_tool + of_reasoning
 
 
 def _request(body: dict[str, Any]) -> Any:

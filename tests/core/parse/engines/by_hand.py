@@ -143,7 +143,9 @@ def _lmdeploy(tool: str, case: dict[str, Any], parts: list[str]) -> tuple[Callab
 
     def made() -> Any:
         base.set_parsers(tool_parser_name=tool)
-        request = protocol.ChatCompletionRequest(model="m", messages="hi", tools=case["tools"])
+        request = protocol.ChatCompletionRequest(
+            model="m", messages=[{"role": "user", "content": "hi"}], tools=case["tools"]
+        )
         return base(request)
 
     def whole() -> Read:
@@ -154,8 +156,8 @@ def _lmdeploy(tool: str, case: dict[str, Any], parts: list[str]) -> tuple[Callab
         content = ""
         found: dict[int, list[str]] = {}
         parser = made()
-        for part in parts:
-            for delta, _ in parser.stream_chunk(part, [1]):
+        for number, part in enumerate(parts, 1):
+            for delta, _ in parser.stream_chunk(part, [1], final=number == len(parts)):
                 content += delta.content or ""
                 for call in delta.tool_calls or []:
                     kept = found.setdefault(call.index, ["", ""])

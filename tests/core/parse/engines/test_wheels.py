@@ -24,7 +24,7 @@ from prompt_debugger.ui.cli.main import main
 
 pytestmark = pytest.mark.vllm
 
-SGLANG, MLX, LMDEPLOY = "sglang==0.5.23", "mlx-lm==0.32.2", "lmdeploy==0.14.0"
+SGLANG, MLX, LMDEPLOY = "sglang==0.5.23", "mlx-lm==0.32.2", "lmdeploy==0.18.0"
 TOOL: JSONObject = {
     "type": "function",
     "function": {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
