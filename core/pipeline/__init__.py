@@ -22,6 +22,12 @@ from prompt_debugger.core.pipeline.parsers import (
 )
 from prompt_debugger.core.pipeline.progress import Progress
 from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.pipeline.release_questions import (
+    engine_of_parser,
+    parser_of_family,
+    parsers_to_ask,
+    releases_sentence,
+)
 from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
@@ -50,6 +56,7 @@ __all__ = [
     "case_setup",
     "check_rendered",
     "client_of",
+    "engine_of_parser",
     "find_example",
     "follow",
     "is_server_parser",
@@ -59,7 +66,10 @@ __all__ = [
     "load_recording",
     "message_from_outcome",
     "output_of_trace",
+    "parser_of_family",
     "parser_of_server",
+    "parsers_to_ask",
+    "releases_sentence",
     "render_case",
     "render_on_server",
     "render_request",

@@ -38,6 +38,7 @@ from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, believe_parser, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
 from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
+from prompt_debugger.core.pipeline.release_questions import engine_of_parser, parsers_to_ask
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
     is_server_parser,
@@ -169,21 +170,18 @@ class CaseParser:
 
         Args:
             case: As for `parse`.
-            parsers: Names; each that has releases gets a table.
-            versions: `ENGINE==VERSION`; a version alone is one of the first parser's engine.
+            parsers: Names; each that has releases gets a table. An engine with releases and none of these is asked
+                with the parser that the output's family would use.
+            versions: `ENGINE==VERSION`; a version alone is one of the first parser's engine, else of vLLM.
 
         Raises:
             RequestError: A field is missing or of the wrong kind.
-            EngineError: A parser's name or a version is unknown.
+            EngineError: A parser's name or a version is unknown, or no engine has a parser for the family.
         """
         parse = read_raw(_raw(case), _context(case, None), message=None)
         output = _output(case, parse, _token_ids(case.get("token_ids")), take_field(case, "tokenizer", str, None))
-        engines = {parser: parser.partition(":")[0] if ":" in parser else "vllm" for parser in parsers}
-        of_engine = versions_by_engine(versions, engines[parsers[0]])
-        if unasked := sorted(of_engine.keys() - set(engines.values())):
-            raise EngineError(
-                f"No parser of {unasked[0]} is named for its releases.", f"Add one: `--parser {unasked[0]}:NAME`."
-            )
+        of_engine = versions_by_engine(versions, engine_of_parser(parsers[0]) if parsers else "vllm")
+        engines = {name: engine_of_parser(name) for name in parsers_to_ask(parse, parsers, of_engine)}
         return [
             asyncio.run(bisect_releases(output, parser, of_engine[kind]))
             for parser, kind in engines.items()

@@ -13,10 +13,10 @@ from prompt_debugger.core.base.types import Finding, JSONObject, Parse, SplitTri
 from prompt_debugger.core.complete import ENGINES, title_of
 from prompt_debugger.core.evidence import Form, read_evidence
 from prompt_debugger.core.parse.engines import fetch
-from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
+from prompt_debugger.core.pipeline import CaseParser, Target, engine_of_parser, judge_constrained, releases_sentence
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.experiments import ReleaseTable, releases_to_json, splits_to_json
+from prompt_debugger.core.tools.experiments import ReleaseTable, releases_to_json, splits_to_json, versions_by_engine
 from prompt_debugger.core.tools.grammar import GrammarEngine
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, NeedsMoreError, answered
 from prompt_debugger.ui.cli.cases import run_bulk
@@ -96,8 +96,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="V,V,…",
         help=(
             "test each --parser in these releases of its engine, such as vllm==0.11.0,sglang==0.5.23: which release "
-            "first reads a call, and which loses it? a version without an engine belongs to the engine of the first "
-            "--parser"
+            "first reads a call, and which loses it? an engine without a --parser is asked with the one that the "
+            "output's family would use; a version without an engine belongs to the engine of the first --parser, "
+            "else to vLLM"
         ),
     )
     parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are tested")
@@ -132,7 +133,7 @@ def _run(options: argparse.Namespace) -> int:
         streamed = {name: one for name, one in parse.parsers.items() if isinstance(one, VllmOutcome)}
         document["splits"] = {name: splits_to_json(outcome) for name, outcome in streamed.items()}
         text += splits_to_terminal(streamed)
-    text += _add_releases(document, tables)
+    text += _add_releases(document, parse, tables, _engines_of_releases(options))
     if options.constrained:
         with GrammarEngine() as engine:
             document["constrained"] = verdict = judge_constrained(case, parse, options.constrained, engine)
@@ -201,21 +202,28 @@ def _answer(case: JSONObject, parse: Parse, findings: tuple[Finding, ...], notes
     return Answered(line + "\n", exit_status(findings) != OK)
 
 
-def _add_releases(document: JSONObject, tables: list[ReleaseTable]) -> str:
+def _add_releases(document: JSONObject, parse: Parse, tables: list[ReleaseTable], engines: Sequence[str]) -> str:
     """Put the tables in a document, the first as ever under `releases`; return them as text."""
-    if tables:
-        document["releases"] = releases_to_json(tables[0])
+    if not tables:
+        return ""
+    sentence = releases_sentence(parse, tables, engines)
+    document["releases"] = releases_to_json(tables[0])
+    document["releases_sentence"] = sentence or None
     if len(tables) > 1:
         document["releases_of"] = {table.parser: releases_to_json(table) for table in tables}
-    return "".join(map(releases_to_terminal, tables))
+    return (f"\n{sentence}\n" if sentence else "") + "".join(map(releases_to_terminal, tables))
 
 
 def _ask_releases(parser: CaseParser, case: JSONObject, options: argparse.Namespace) -> list[ReleaseTable]:
-    if not options.releases:
-        return []
-    if not options.parser:
-        raise RequestError("--releases needs a parser.", "Give it, as in `--parser vllm:kimi_k2`.")
-    return parser.ask_releases(case, options.parser, options.releases.replace(",", " ").split())
+    return parser.ask_releases(case, options.parser, _releases(options)) if options.releases else []
+
+
+def _releases(options: argparse.Namespace) -> list[str]:
+    return (options.releases or "").replace(",", " ").split()
+
+
+def _engines_of_releases(options: argparse.Namespace) -> list[str]:
+    return [*versions_by_engine(_releases(options), engine_of_parser((options.parser or ["vllm:-"])[0]))]
 
 
 def _target(options: argparse.Namespace) -> Target | None:

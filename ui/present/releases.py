@@ -1,11 +1,13 @@
-"""vLLM's releases side by side: which takes which call, and where one began to vanish."""
+"""The releases of engines side by side: which takes which call, and where one began to vanish."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
-from prompt_debugger.core.pipeline import account_of
+from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.pipeline import account_of, engine_of_parser, releases_sentence
 from prompt_debugger.core.tools.experiments import ReleaseRow, ReleaseTable
 from prompt_debugger.ui.present.parsers import row_note, row_verdict, signature
 from prompt_debugger.ui.present.payload import pack_payload
@@ -15,8 +17,41 @@ from prompt_debugger.ui.present.words import as_sentence, count_of, joined, shor
 _CONTROL = {True: "reads a healthy call", False: "does not read a healthy call either", None: ""}
 
 
-def releases_payload(trace: Trace, table: ReleaseTable, *, total: int, step: str = "", is_running: bool = False) -> str:
-    """Return the payload of the releases."""
+def releases_payload(
+    trace: Trace,
+    tables: Sequence[ReleaseTable],
+    *,
+    total: int,
+    step: str = "",
+    is_running: bool = False,
+    engines: Collection[str] = (),
+) -> str:
+    """Return the payload of the releases, with a table for each parser.
+
+    Args:
+        trace: The run.
+        tables: What has come, one table for each parser.
+        total: How many releases there will be.
+        step: What is being done now.
+        is_running: Whether more will come.
+        engines: The engines that were to be asked.
+    """
+    done = sum(len(table.rows) for table in tables)
+    several = len(tables) > 1
+    return pack_payload(
+        {
+            "state": "running" if is_running else "done",
+            "sentence": _sentence(trace, tables, engines, is_running=is_running),
+            "source": ("Each with" if several else f"Parser {tables[0].parser}, with")
+            + " one helper per release, today's tokenizer",
+            "progress": progress_of(done, total, step or "releases"),
+            "tables": [_table(table, trace, several=several) for table in tables],
+        }
+    )
+
+
+def _table(table: ReleaseTable, trace: Trace, *, several: bool) -> JSONObject:
+    kind = engine_of_parser(table.parser)
     calls: list[JSON] = [
         {
             "name": call.name,
@@ -25,16 +60,24 @@ def releases_payload(trace: Trace, table: ReleaseTable, *, total: int, step: str
         }
         for call in table.calls
     ]
-    return pack_payload(
-        {
-            "state": "running" if is_running else "done",
-            "sentence": _releases_sentence(trace, table, is_running=is_running),
-            "source": f"Parser {table.parser}, one helper per release, today's tokenizer",
-            "progress": progress_of(len(table.rows), total, step or "releases"),
-            "versions": [row.version for row in table.rows],
-            "calls": calls,
-            "rows": [_release_row(row, trace) for row in table.rows],
-        }
+    return {
+        "engine": title_of(kind),
+        "title": f"{title_of(kind)}, parser {table.parser}" if several else "",
+        "versions": [row.version for row in table.rows],
+        "calls": calls,
+        "rows": [_release_row(row, trace) for row in table.rows],
+    }
+
+
+def _sentence(trace: Trace, tables: Sequence[ReleaseTable], engines: Collection[str], *, is_running: bool) -> str:
+    """Return since when each engine reads the output, or of one engine where its calls appear and vanish."""
+    if len(tables) == 1 and len(engines) < 2:
+        return _releases_sentence(trace, tables[0], is_running=is_running)
+    if is_running or trace.parse is None:
+        return "Testing one release after the other, engine by engine."
+    return (
+        releases_sentence(trace.parse, tables, engines)
+        or "The output contains no whole call, so no release has one to read."
     )
 
 

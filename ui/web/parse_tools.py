@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from prompt_debugger.core.base.errors import EngineError, RequestError
 from prompt_debugger.core.base.types import ParserOutcome, Trace
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import WHEELS, VllmEngine, VllmReleases, WheelEngine, find_wheel
 from prompt_debugger.core.pipeline import (
     MatrixStep,
@@ -18,16 +19,18 @@ from prompt_debugger.core.pipeline import (
     ask_parsers,
     ask_server_parsers,
     client_of,
+    engine_of_parser,
     judge_trace,
     output_of_trace,
     parser_of_server,
+    parsers_to_ask,
     server_parsers_of,
     step_parsers,
     text_without_end,
     try_splits,
 )
 from prompt_debugger.core.sandbox import in_thread
-from prompt_debugger.core.tools.experiments import step_releases
+from prompt_debugger.core.tools.experiments import ReleaseTable, sort_versions, step_releases, versions_by_engine
 from prompt_debugger.core.tools.grammar import GrammarEngine, find_family
 from prompt_debugger.ui.present import findings_payload, stages_payload, verdict_payload
 from prompt_debugger.ui.present.constrained import constrained_payload
@@ -41,7 +44,7 @@ from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticking
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import target_of_server
 
-MAX_RELEASES = 12
+MAX_RELEASES = 16
 ALL_ENGINES = "every engine that is here"
 _MAX_SEED = 2**31
 
@@ -145,28 +148,29 @@ class ParseTools:
     async def releases(
         self, trace: Trace | None, tokenizer: str, parser: str, versions: str
     ) -> AsyncGenerator[str | None, None]:
-        """Ask the same parser of several vLLM releases; those that are not here are fetched."""
+        """Ask parsers in several releases of their engines; those that are not here are fetched."""
         if self._settings.public:  # a stranger must not make this machine download
             raise RequestError(
                 "Older releases are not downloaded on a public page.", "Run the program on your own machine to do that."
             )
         run = _need(trace)
-        name, wanted = _parser_name(run, parser), _versions(versions)
+        questions, engines = _release_questions(run, parser, _versions(versions))
         output = output_of_trace(run, self._tokenizer(run, tokenizer))
         assert output is not None, "a run that was needed has an output"
+        total = sum(len(wanted) for wanted in questions.values())
+        done: list[ReleaseTable] = []
         async with VllmReleases(max_warm=1, fetch=True) as source:
-            steps = step_releases(output, name, wanted, releases=source)
-            async with aclosing(ticking(steps, self._redraw_rate)) as ticks:
-                async for table in ticks:
-                    if table is None:
-                        yield None
-                        continue
-                    done = len(table.rows)
-                    now = f"releases; now {wanted[done]}, downloaded if necessary" if done < len(wanted) else ""
-                    is_running = done < len(wanted)
-                    yield await in_thread(
-                        releases_payload, run, table, total=len(wanted), step=now, is_running=is_running
-                    )
+            for name, wanted in questions.items():
+                steps = step_releases(output, name, wanted, releases=source)
+                table = ReleaseTable(name, (), ())
+                async with aclosing(ticking(steps, self._redraw_rate)) as ticks:
+                    async for found in ticks:
+                        if found is None:
+                            yield None
+                            continue
+                        table = found
+                        yield await in_thread(_release_step, run, [*done, table], total, wanted, engines)
+                done.append(table)
 
     @shown_as(tool_error_payload)
     async def constrained(self, trace: Trace | None, tokenizer: str, level: str) -> AsyncGenerator[str | None, None]:
@@ -262,7 +266,7 @@ def _seed(value: float | None) -> int:
 
 
 def _versions(text: str) -> list[str]:
-    """Return the versions in a text, oldest first.
+    """Return the releases in a text, each `VERSION` or `ENGINE==VERSION`.
 
     Raises:
         RequestError: There is none, or there are too many.
@@ -270,9 +274,47 @@ def _versions(text: str) -> list[str]:
     versions = list(dict.fromkeys(re.findall(r"[^\s,;]+", text)))
     if not 0 < len(versions) <= MAX_RELEASES:
         raise RequestError(
-            f"{len(versions)} releases are given, expected 1 to {MAX_RELEASES}.", "Write them as `0.11.0, 0.17.0`."
+            f"{len(versions)} releases are given, expected 1 to {MAX_RELEASES}.",
+            "Write them as `0.11.0, 0.17.0`, or with the engine, as `vllm==0.32.0, sglang==0.5.23`.",
         )
-    return sorted(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)])
+    return versions
+
+
+def _release_questions(trace: Trace, named: str, versions: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the releases to ask by parser, and their engines.
+
+    The parsers are those named, else the server's own, else of each engine the family's.
+
+    Raises:
+        DebuggerError: A release is malformed, or no parser is known for its engine.
+    """
+    assert trace.parse is not None, "a run that was needed has been read"
+    names = re.findall(r"[^\s,;]+", named) or _own_parsers(trace)
+    of_engine = versions_by_engine(versions, engine_of_parser(names[0]) if names else "vllm")
+    if not named.strip():
+        names = [name for name in names if engine_of_parser(name) in of_engine]
+    asked = {name: engine_of_parser(name) for name in parsers_to_ask(trace.parse, names, of_engine)}
+    if unasked := next((kind for kind in asked.values() if kind not in of_engine), None):
+        raise RequestError(f"No release of {title_of(unasked)} is given.", f"Add one: `{unasked}==VERSION`.")
+    return {name: list(sort_versions(of_engine[kind])) for name, kind in asked.items()}, list(of_engine)
+
+
+def _own_parsers(trace: Trace) -> list[str]:
+    """Return the parser that the server under test uses, by its engine's name; none where it is not known."""
+    own, server = parser_of_server(trace), trace.server
+    if own is None or server is None:
+        return []
+    return [server.kind + own.removeprefix("vllm") if server.kind in WHEELS else own]
+
+
+def _release_step(
+    trace: Trace, tables: list[ReleaseTable], total: int, wanted: Sequence[str], engines: Sequence[str]
+) -> str:
+    """Return what the page shows of the tables so far; the releases of the last are those wanted."""
+    at, done = len(tables[-1].rows), sum(len(table.rows) for table in tables)
+    engine = title_of(engine_of_parser(tables[-1].parser))
+    now = f"releases; now {engine} {wanted[at]}, downloaded if necessary" if at < len(wanted) else ""
+    return releases_payload(trace, tables, total=total, step=now, is_running=done < total, engines=engines)
 
 
 async def _once(call: Awaitable[T]) -> AsyncIterator[T]:

@@ -1,5 +1,5 @@
 // @ts-check
-// Further questions about a raw output: other parsers, split fuzz, vLLM's releases.
+// Further questions about a raw output: other parsers, split fuzz, releases of engines.
 // All are views of the bench's kind: a sentence first, then what it rests on. Every place leads to the raw tokens.
 import { bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
@@ -14,8 +14,8 @@ import { plural, visibleText } from "../lib/payload.js";
  * @typedef {{ told: string, usual: string, parts_at: number, count: number, first: number, deltas: string[], jump: Goal | null,
  *   before: JsonSegment[] | null, after: JsonSegment[] | null, streamed: JsonSegment[] | null }} Split
  * @typedef {{ split: Split | null, whole: JsonSegment[], log?: string[], trials: [name: string, count: number, difference: string][] }} SplitsHeader
- * @typedef {{ versions: string[], calls: { name: string, arguments: string, taken: (boolean | null)[] }[], rows: { version: string,
- *   state: string, word: string, error: string, note: string, calls: string[], content: string | null, finish_reason: string }[] }} ReleasesHeader
+ * @typedef {{ engine: string, title: string, versions: string[], calls: { name: string, arguments: string, taken: (boolean | null)[] }[], rows: { version: string,
+ *   state: string, word: string, error: string, note: string, calls: string[], content: string | null, finish_reason: string }[] }} Releases
  */
 
 /** @param {string} text */
@@ -108,7 +108,9 @@ function matrix(header, showsAll, setShowsAll) {
   const apply = () => rows.forEach((row, i) => (row.hidden = !showsAll() && !isOpen(header.rows[i])));
   apply();
   const box = region("Other parsers", "pd-scroll", element);
-  if (!rest.length) return box;
+  // Where the page has the tool that asks releases; a report has not.
+  const since = document.getElementById("pd-parse-releases") ? [button("Since which release?", "pd-switch pd-since", openReleases, "The same output in several releases of each engine")] : [];
+  if (!rest.length) return since.length ? beside(box, ...since) : box;
   const label = () => (showsAll() ? "Hide" : "Show") + " the other " + rest.length;
   const toggle = button(label(), "pd-switch pd-show-all", () => {
     setShowsAll(!showsAll());
@@ -117,9 +119,24 @@ function matrix(header, showsAll, setShowsAll) {
     apply();
   });
   toggle.setAttribute("aria-expanded", String(showsAll()));
+  return beside(box, toggle, ...since);
+}
+
+/**
+ * The matrix with its buttons below it.
+ * @param {HTMLElement} box
+ * @param {...HTMLElement} buttons
+ */
+function beside(box, ...buttons) {
   const whole = make("div", "pd-matrix");
-  whole.append(box, toggle);
+  whole.append(box, ...buttons);
   return whole;
+}
+
+function openReleases() {
+  const tab = document.getElementById("pd-tab-of-pd-parse-releases");
+  if (tab?.getAttribute("aria-selected") === "false") tab.click();
+  tab?.focus();
 }
 
 /**
@@ -263,17 +280,20 @@ builders.releases = (root, name) =>
   bench(
     root,
     name,
-    "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call disappear? Releases that are not available yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
-    (header) => (header.versions && header.versions.length ? [...history(header), releaseTable(header)] : []),
+    "The same output through several releases of vLLM, SGLang, mlx-lm and LMDeploy, with each release's own code: since which release does each engine read it, and in which one did a call disappear? Write the releases as ENGINE==VERSION, separated by commas. Releases that are not available yet are downloaded (0.5 to 107 MB each) and kept; nothing is installed.",
+    (header) => (header.tables || []).flatMap((/** @type {Releases} */ one) => (one.versions.length ? [...heading(one), ...history(one), releaseTable(one)] : [])),
   );
 
+/** @param {Releases} one */
+const heading = (one) => (one.title ? [make("h4", "pd-releases-of", one.title)] : []);
+
 /**
- * @param {ReleasesHeader} header
+ * @param {Releases} one
  * @returns {HTMLElement[]}
  */
-function history(header) {
-  if (!header.calls.length) return [];
-  const rows = header.calls.map((call) => {
+function history(one) {
+  if (!one.calls.length) return [];
+  const rows = one.calls.map((call) => {
     const row = make("tr");
     const title = make("th", "pd-parser-name", visibleText(call.name, false));
     title.scope = "row";
@@ -287,23 +307,25 @@ function history(header) {
     });
     return row;
   });
-  return [region("Calls by release", "pd-scroll", table("Which release reads which call", ["call", ...header.versions], rows))];
+  const label = "Calls by release of " + one.engine;
+  return [region(label, "pd-scroll", table("Which release of " + one.engine + " reads which call", ["call", ...one.versions], rows))];
 }
 
-/** @param {ReleasesHeader} header */
-function releaseTable(header) {
-  const rows = header.rows.map((one) => {
+/** @param {Releases} one */
+function releaseTable(one) {
+  const rows = one.rows.map((release) => {
     const row = make("tr");
     const verdict = make("td", "pd-words");
-    const state = one.state || "not asked";
-    verdict.append(mark(MARKS[state][0], MARKS[state][1], state), " " + one.word);
-    if (one.error) verdict.append(prose("p", "pd-muted", one.error));
-    if (one.note) verdict.append(make("p", "pd-muted", one.note));
-    row.append(make("td", "pd-figure-cell", one.version), verdict, calls(one.calls));
-    row.append(make("td", "pd-words", one.content === null ? "\u2013" : shown(one.content)), make("td", "pd-words", one.finish_reason || "\u2013"));
+    const state = release.state || "not asked";
+    verdict.append(mark(MARKS[state][0], MARKS[state][1], state), " " + release.word);
+    if (release.error) verdict.append(prose("p", "pd-muted", release.error));
+    if (release.note) verdict.append(make("p", "pd-muted", release.note));
+    row.append(make("td", "pd-figure-cell", release.version), verdict, calls(release.calls));
+    row.append(make("td", "pd-words", release.content === null ? "\u2013" : shown(release.content)), make("td", "pd-words", release.finish_reason || "\u2013"));
     return row;
   });
-  return region("Releases", "pd-scroll", table("What each release returns for the output", ["vLLM", "outcome", "calls it returns", "content", "finish_reason"], rows));
+  const titles = [one.engine, "outcome", "calls it returns", "content", "finish_reason"];
+  return region("Releases of " + one.engine, "pd-scroll", table("What each release of " + one.engine + " returns for the output", titles, rows));
 }
 
 export { askAgain, jumpButton, mark, shown };

@@ -11,7 +11,15 @@ from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.releases import VllmReleases
-from prompt_debugger.core.parse.engines.wheels import CHECKED, WHEELS, WheelEngine, bring_wheel, fetch, find_wheel
+from prompt_debugger.core.parse.engines.wheels import (
+    CHECKED,
+    WHEELS,
+    WheelEngine,
+    bring_wheel,
+    fetch,
+    find_wheel,
+    releases_here,
+)
 
 __all__ = [
     "CHECKED",
@@ -29,5 +37,6 @@ __all__ = [
     "find_release",
     "find_wheel",
     "read_parser_name",
+    "releases_here",
     "write_parser_name",
 ]

@@ -98,12 +98,16 @@ def find_wheel(engine: str, version: str | None) -> Path | None:
     """
     home = cache_dir(engine=engine)
     package = WHEELS[engine].package
-    if version is not None:
-        names = [check_version(version)]
-    else:
-        names = sorted((one.name for one in home.glob("[0-9]*")), key=_version_key, reverse=True)
+    names = [check_version(version)] if version is not None else reversed(releases_here(engine))
     fetched = next((home / name for name in names if (home / name / package / "__init__.py").is_file()), None)
     return fetched or (installed_folder(package) if WHEELS[engine].comes_with_vllm and version is None else None)
+
+
+def releases_here(engine: str) -> list[str]:
+    """Return the releases of an engine that were fetched, oldest first."""
+    home, package = cache_dir(engine=engine), WHEELS[engine].package
+    found = (one.name for one in home.glob("[0-9]*") if (one / package / "__init__.py").is_file())
+    return sorted(found, key=_version_key)
 
 
 def installed_folder(package: str) -> Path | None:

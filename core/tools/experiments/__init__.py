@@ -5,7 +5,7 @@ compare    two templates or two tokenizers on one request
 oracle     which render explains the number of prompt tokens that a server counted
 runs       two recorded runs side by side
 turns      where a prompt stops beginning with the one before it, and why
-releases   which vLLM release takes which calls of an output
+releases   which release of an engine takes which calls of an output
 
 Those on rendering render a `Variant` (`variant`), change it by named switches (`switches`)
 and tell two renders apart (`difference`). Nothing is asked of a
@@ -27,6 +27,7 @@ from prompt_debugger.core.tools.experiments.releases import (
     ReleaseRow,
     ReleaseTable,
     bisect_releases,
+    sort_versions,
     step_releases,
     versions_by_engine,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "releases_to_json",
     "runs_to_json",
     "sentence_of",
+    "sort_versions",
     "splits_to_json",
     "step_count",
     "step_releases",

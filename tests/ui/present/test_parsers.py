@@ -165,19 +165,43 @@ def test_the_release_in_which_a_call_vanishes_is_named(trace, right):
         (CallHistory("get_weather", "{}", ("0.11.0",), (), (("0.11.0", "0.17.0"),)),),
     )
 
-    shown = header(releases_payload(trace, table, total=3))
+    shown = header(releases_payload(trace, [table], total=3))
 
     assert shown["sentence"] == "`get_weather` vanishes in 0.17.0 (0.11.0 still took it)."
-    assert shown["calls"][0]["taken"] == [True, None, False]
-    assert [row["word"] for row in shown["rows"]][1] == "not asked"
-    assert "reports calls, but returns none" in shown["rows"][2]["note"]
+    (one,) = shown["tables"]
+    assert (one["engine"], one["title"]) == ("vLLM", "")
+    assert one["calls"][0]["taken"] == [True, None, False]
+    assert [row["word"] for row in one["rows"]][1] == "not asked"
+    assert "reports calls, but returns none" in one["rows"][2]["note"]
+
+
+def test_several_engines_have_a_table_each_and_one_sentence(trace, right):
+    call = trace.parse.parsed.calls[0]
+    written = {"function": {"name": call.name, "arguments": call.arguments}}
+    reads = VllmOutcome(None, None, (written,), engine="sglang")
+    tables = [
+        ReleaseTable("vllm:x", (ReleaseRow("0.11.0", VllmOutcome(None, "x", ())), ReleaseRow("0.12.0", reads)), ()),
+        ReleaseTable("sglang:x", (ReleaseRow("0.5.9", reads),), ()),
+        ReleaseTable("mlx-lm:x", (ReleaseRow("0.31.0", VllmOutcome(None, "x", ())),), ()),
+    ]
+
+    shown = header(releases_payload(trace, tables, total=4, engines=["vllm", "sglang", "mlx-lm", "lmdeploy"]))
+
+    assert [one["title"] for one in shown["tables"]] == [
+        "vLLM, parser vllm:x", "SGLang, parser sglang:x", "mlx-lm, parser mlx-lm:x",
+    ]  # fmt: skip
+    assert shown["sentence"] == (
+        "The call is read by vLLM since 0.12.0 (0.11.0 does not read it); by SGLang in 0.5.9, the only release tested; "
+        "mlx-lm does not read the call in 0.31.0, the only release tested; LMDeploy has no parser for this format."
+    )
+    assert header(releases_payload(trace, tables, total=9, is_running=True))["sentence"].startswith("Testing one")
 
 
 def test_releases_that_agree_say_so(trace, right):
     table = ReleaseTable("vllm:x", (ReleaseRow("0.11.0", VllmOutcome(None, "x", ())),), ())
 
-    assert header(releases_payload(trace, table, total=1))["sentence"].startswith("No release reads a call here")
-    assert header(releases_payload(trace, table, total=2, is_running=True))["state"] == "running"
+    assert header(releases_payload(trace, [table], total=1))["sentence"].startswith("No release reads a call here")
+    assert header(releases_payload(trace, [table], total=2, is_running=True))["state"] == "running"
 
 
 # --- first illegal token -----------------------------------------------------

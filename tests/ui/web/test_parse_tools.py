@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import Server
-from prompt_debugger.core.parse.engines import VllmEngine
+from prompt_debugger.core.parse.engines import VllmEngine, fetch
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
@@ -135,7 +136,7 @@ async def test_a_public_page_fetches_no_release(engine, trace):
     assert "public page" in shown["sentence"]
 
 
-@pytest.mark.parametrize("versions", ["", " , ", ", ".join(f"0.{minor}.0" for minor in range(13))])
+@pytest.mark.parametrize("versions", ["", " , ", ", ".join(f"0.{minor}.0" for minor in range(17))])
 async def test_too_few_or_too_many_releases_are_refused(tools, trace, versions):
     shown = (await headers_of(tools.releases(trace, "", "kimi_k2", versions)))[-1]
 
@@ -146,8 +147,33 @@ async def test_too_few_or_too_many_releases_are_refused(tools, trace, versions):
 async def test_a_release_that_is_installed_needs_no_fetching(tools, trace):
     steps = await headers_of(tools.releases(trace, "lab-model", "kimi_k2", "0.32.0"))
 
-    assert [row["version"] for row in steps[-1]["rows"]] == ["0.32.0"]
+    (table,) = steps[-1]["tables"]
+    assert [row["version"] for row in table["rows"]] == ["0.32.0"]
     assert steps[-1]["state"] == "done"
+
+
+@pytest.mark.vllm
+async def test_releases_of_several_engines_are_asked_with_the_family_s_parsers(tools, trace):
+    try:
+        fetch("mlx-lm==0.32.2")
+    except EngineError as error:
+        pytest.skip(error.message)
+    steps = await headers_of(tools.releases(trace, "lab-model", "", "0.32.0, mlx-lm==0.32.2, lmdeploy==0.1.0"))
+
+    assert [one["title"] for one in steps[-1]["tables"]][:2] == [
+        "vLLM, parser vllm:kimi_k2",
+        "mlx-lm, parser mlx-lm:kimi_k2",
+    ]
+    assert steps[-1]["tables"][2]["rows"][0]["word"] == "not asked"
+    assert "no release of LMDeploy could be tested" in steps[-1]["sentence"]
+
+
+async def test_what_releases_cannot_be_asked_is_said(tools, trace):
+    unknown = (await headers_of(tools.releases(trace, "", "", "sgalng==0.5.23")))[-1]
+    unreleased = (await headers_of(tools.releases(trace, "", "sglang:kimi_k2, hermes", "sglang==0.5.23")))[-1]
+
+    assert "`sgalng` is not an engine whose releases can be tested" in unknown["sentence"]
+    assert "No release of vLLM is given" in unreleased["sentence"]
 
 
 @pytest.mark.parametrize("seed", [-1, 2.0**40])

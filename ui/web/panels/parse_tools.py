@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import gradio as gr
 
 from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.parse.engines import WHEELS, releases_here
 from prompt_debugger.core.tools.grammar import LEVELS
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.page import Changes, Page, quiet
@@ -26,7 +27,7 @@ RELEASES = "0.11.0, 0.17.0, 0.26.0, 0.32.0"
 _TABS: list[JSON] = [
     ["matrix", "Other parsers", "Which parsers would have read this?"],
     ["splits", "Streaming test", "Does the parser return the same message however the stream is split?"],
-    ["releases", "Releases", "In which vLLM release did a call disappear?"],
+    ["releases", "Releases", "Since which release of each engine is this output read, and where did a call disappear?"],
     ["constrained", "First token the grammar forbids", "Would constrained decoding have allowed this output?"],
 ]
 _LEVELS = [
@@ -68,7 +69,7 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
             releases = build_form(
                 "releases",
                 "Test the releases",
-                _parser_field("releases"),
+                _parsers_field(),
                 _versions_field(),
                 is_on=not settings.public,
             )
@@ -164,12 +165,35 @@ def _parser_field(name: str) -> gr.Dropdown:
     )
 
 
+def _parsers_field() -> gr.Textbox:
+    return gr.Textbox(
+        "",
+        label="Parsers, if not those of the server or the model's family",
+        placeholder="kimi_k2, sglang:kimi_k2",
+        elem_id="pd-releases-parser",
+        render=False,
+        min_width=220,
+    )
+
+
 def _seed_field() -> gr.Number:
     return gr.Number(0, label="Seed", precision=0, minimum=0, elem_id="pd-splits-seed", render=False, min_width=80)
 
 
 def _versions_field() -> gr.Textbox:
-    return gr.Textbox(RELEASES, label="vLLM releases", elem_id="pd-releases-versions", render=False, min_width=220)
+    return gr.Textbox(
+        ", ".join([RELEASES, *_fetched()]),
+        label="Releases of vLLM, or ENGINE==VERSION",
+        elem_id="pd-releases-versions",
+        render=False,
+        min_width=320,
+    )
+
+
+def _fetched() -> list[str]:
+    """Return the oldest and the newest release of each other engine that `parse --fetch` brought."""
+    found = {kind: releases_here(kind) for kind in WHEELS}
+    return [f"{kind}=={one}" for kind, every in found.items() for one in dict.fromkeys((*every[:1], *every[-1:]))]
 
 
 def _level_field() -> gr.Dropdown:

@@ -96,7 +96,7 @@ class _Registry:
 
 
 class _Streamed:
-    """One output as LMDeploy streams it; releases before 0.18 lose what they hold back at the end, as their server does."""
+    """One output as LMDeploy streams it; what is held back at the end is lost before 0.18, as in its server."""
 
     def __init__(self, new_parser: Callable[[], Any]) -> None:
         self._parser = new_parser()
@@ -120,7 +120,7 @@ def _read_whole(new_parser: Callable[[], Any], text: str) -> Message:
 
 
 def _tags(parser: Any) -> tuple[str | None, ...]:
-    """Return the tags around reasoning and calls: older releases keep them in a profile, newer ones with each parser."""
+    """Return the tags around reasoning and calls: in a profile in older releases, else with each parser."""
     if (profile := getattr(parser, "profile", None)) is not None:
         return profile.tool_open_tag, profile.tool_close_tag, profile.reasoning_open_tag, profile.reasoning_close_tag
     tool, reasoning = parser.tool_parser, parser.reasoning_parser

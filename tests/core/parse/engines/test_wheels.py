@@ -233,9 +233,13 @@ def test_a_call_is_read_since_the_first_of_the_last_releases_that_all_take_it() 
 
 def test_releases_are_named_with_their_engine_and_an_engine_without_a_parser_is_refused() -> None:
     assert versions_by_engine(["0.11.0", "sglang==0.5.23"], "vllm") == {"vllm": ["0.11.0"], "sglang": ["0.5.23"]}
-    with CaseParser() as parser, pytest.raises(EngineError) as caught:
-        parser.ask_releases({"raw": HERMES}, ["vllm:hermes"], ["sglang==0.5.23"])
-    assert "--parser sglang:NAME" in (caught.value.hint or "")
+    with CaseParser() as parser, pytest.raises(EngineError) as unread:
+        parser.ask_releases({"raw": "Text."}, [], ["sglang==0.5.23", "mlx-lm==0.32.2"])
+    with CaseParser() as parser, pytest.raises(EngineError) as unknown:
+        parser.ask_releases({"raw": HERMES}, ["vllm:hermes"], ["ollama==0.9.0"])
+    assert unread.value.message.startswith("SGLang and mlx-lm have no parser for this output")
+    assert unread.value.hint == "Name the parser to test, such as `sglang:NAME`."
+    assert "`ollama` is not an engine whose releases can be tested" in unknown.value.message
 
 
 async def test_a_release_that_was_not_fetched_says_how_to_get_it(
