@@ -9,14 +9,28 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, SplitTrial, VllmOutcome
 from prompt_debugger.core.complete import ENGINES, title_of
 from prompt_debugger.core.evidence import Form, read_evidence
 from prompt_debugger.core.parse.engines import fetch
-from prompt_debugger.core.pipeline import CaseParser, Target, engine_of_parser, judge_constrained, releases_sentence
+from prompt_debugger.core.pipeline import (
+    CaseParser,
+    Target,
+    account_of,
+    engine_of_parser,
+    judge_constrained,
+    releases_sentence,
+)
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.experiments import ReleaseTable, releases_to_json, splits_to_json, versions_by_engine
+from prompt_debugger.core.tools.experiments import (
+    ReleaseRow,
+    ReleaseTable,
+    releases_to_json,
+    splits_to_json,
+    versions_by_engine,
+)
 from prompt_debugger.core.tools.grammar import GrammarEngine
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, NeedsMoreError, answered
 from prompt_debugger.ui.cli.cases import run_bulk
@@ -211,7 +225,7 @@ def _add_releases(document: JSONObject, parse: Parse, tables: list[ReleaseTable]
     document["releases_sentence"] = sentence or None
     if len(tables) > 1:
         document["releases_of"] = {table.parser: releases_to_json(table) for table in tables}
-    return (f"\n{sentence}\n" if sentence else "") + "".join(map(releases_to_terminal, tables))
+    return (f"\n{sentence}\n" if sentence else "") + "".join(releases_to_terminal(table, parse) for table in tables)
 
 
 def _ask_releases(parser: CaseParser, case: JSONObject, options: argparse.Namespace) -> list[ReleaseTable]:
@@ -281,6 +295,7 @@ def _defaults(options: argparse.Namespace) -> JSONObject:
 
 
 _SHOWN_DELTAS = 12
+_SHOWN_CHARS = 60  # of a call's arguments
 
 
 def splits_to_terminal(outcomes: Mapping[str, VllmOutcome]) -> str:
@@ -302,19 +317,30 @@ def splits_to_terminal(outcomes: Mapping[str, VllmOutcome]) -> str:
 _CONTROL = {True: "; it reads a healthy call", False: "; nor a healthy one, so this shows nothing", None: ""}
 
 
-def releases_to_terminal(table: ReleaseTable) -> str:
+def releases_to_terminal(table: ReleaseTable, parse: Parse) -> str:
     """Return what each release makes of the output, and where calls appear and vanish."""
     lines = ["", f"{table.parser} by release:"]
     for row in table.rows:
-        names = [] if row.outcome is None else [_name(call) for call in row.outcome.tool_calls]
-        found = f"calls {', '.join(names)}" if names else "no call"
-        lines.append(f"  {row.version:10} {row.error or found}{'' if names or row.error else _CONTROL[row.control]}")
+        calls = [] if row.outcome is None else row.outcome.tool_calls
+        found = f"calls {', '.join(map(_call, calls))}{_unlike(row, parse)}" if calls else "no call"
+        lines.append(f"  {row.version:10} {row.error or found}{'' if calls or row.error else _CONTROL[row.control]}")
     for call in table.calls:
-        lines += [f"  {call.name} disappears in {after}; {before} still reads it" for before, after in call.vanishes_in]
+        name = _call({"function": {"name": call.name, "arguments": call.arguments}})
+        lines += [f"  {name} disappears in {after}; {before} still returns it" for before, after in call.vanishes_in]
         if call.since is not None:
-            lines.append(f"  {call.name} is read since {call.since}, of the releases tested")
-        lines += [f"  {call.name} appears in {after}; {before} does not read it" for before, after in call.appears_in]
+            lines.append(f"  {name} is returned since {call.since}, of the releases tested")
+        lines += [f"  {name} appears in {after}; {before} does not return it" for before, after in call.appears_in]
     return "\n".join(lines) + "\n"
+
+
+def _unlike(row: ReleaseRow, parse: Parse) -> str:
+    """Return in what the calls of a release differ from those in the output; "" where they do not."""
+    if row.outcome is None or row.outcome.error:
+        return ""
+    account = account_of(parse, row.outcome)
+    counts = {"dropped": account.dropped, "altered": account.altered, "invented": account.invented}
+    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"; not as written: {told}" if told else ""
 
 
 def _names(trials: Sequence[SplitTrial]) -> str:
@@ -331,6 +357,8 @@ def _deltas(outcome: VllmOutcome) -> list[str]:
     return [f"    {'->' if index == parts_at else '  '} {index + 1:4} {text!r}" for index, text in shown]
 
 
-def _name(call: JSONObject) -> str:
-    function = call.get("function")
-    return str(function.get("name")) if isinstance(function, dict) else "?"
+def _call(call: JSONObject) -> str:
+    """Return a call as its name and arguments, cut."""
+    function = as_object(call.get("function"))
+    arguments = str(function.get("arguments"))
+    return f"{function.get('name')} {arguments if len(arguments) <= _SHOWN_CHARS else arguments[:_SHOWN_CHARS] + '…'}"

@@ -296,29 +296,32 @@ async def test_lmdeploy_reads_calls_between_its_tags_and_takes_the_beginning_for
     engines: VllmReleases,
 ) -> None:
     raw = f"<think>Rain.</think>Let me see.\n{HERMES}<|im_end|>"
-    both = await parse(engines, "lmdeploy@0.14.0:qwen3+default", raw, streaming=True)
+    both = await parse(engines, "lmdeploy@0.18.0:qwen3+default", raw, streaming=True)
     unthinking = await parse(engines, "lmdeploy:qwen3+default", HERMES)
+    plain = await parse(engines, "lmdeploy:qwen3+default", "It rains.")
     off: JSONObject = {"tools": [TOOL], "chat_template_kwargs": {"enable_thinking": False}}
     switched_off = await parse(engines, "lmdeploy:qwen3+default", HERMES, request=off, tools=None)
 
     assert (names_of(both), both.reasoning, (both.content or "").strip()) == (["search"], "Rain.", "Let me see.")
     assert (both.usual_stream_equal, both.finish_reason, both.layer) == (True, "tool_calls", "parser")
-    assert (names_of(unthinking), unthinking.reasoning) == ([], HERMES)
+    assert (names_of(unthinking), unthinking.reasoning) == (["search"], None)  # a call ends or interrupts reasoning
+    assert (plain.reasoning, plain.content) == ("It rains.", None)
     assert names_of(switched_off) == ["search"]
 
 
-async def test_lmdeploy_leaves_a_cut_call_in_the_content_and_streams_its_name(engines: VllmReleases) -> None:
+async def test_lmdeploy_returns_a_cut_call_as_far_as_it_came_whole_and_streamed(engines: VllmReleases) -> None:
     cut = HERMES[: HERMES.index("rain")]
     outcome = await parse(engines, "lmdeploy:qwen3", cut, streaming=True, finish_reason="length")
+    (call,) = outcome.tool_calls
 
-    assert (outcome.tool_calls, outcome.content, outcome.finish_reason) == ((), cut, "length")
-    assert outcome.usual_stream_equal is False
+    assert call["function"] == {"name": "search", "arguments": '{"query": "'}
+    assert (outcome.content, outcome.finish_reason, outcome.usual_stream_equal) == (None, "length", True)
 
 
 async def test_lmdeploy_s_own_words_stand_beside_what_it_refuses(engines: VllmReleases, lab_model_dir: Path) -> None:
-    outcome = await parse(engines, "lmdeploy:qwen3+deepseek-v4", HERMES)
+    outcome = await parse(engines, "lmdeploy:qwen3+deepseek-v5", HERMES)
 
-    assert "LMDeploy has no reasoning parser `deepseek-v4`; did you mean `deepseek-v3`?" in (outcome.error or "")
+    assert "LMDeploy has no reasoning parser `deepseek-v5`; did you mean `deepseek-v" in (outcome.error or "")
 
 
 async def test_transformers_reads_by_the_template_of_the_model_s_type(engines: VllmReleases) -> None:
