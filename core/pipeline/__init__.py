@@ -26,7 +26,6 @@ from prompt_debugger.core.pipeline.release_questions import (
     engine_of_parser,
     parser_of_family,
     parsers_to_ask,
-    releases_sentence,
 )
 from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
 from prompt_debugger.core.pipeline.server_parsers import (
@@ -69,7 +68,6 @@ __all__ = [
     "parser_of_family",
     "parser_of_server",
     "parsers_to_ask",
-    "releases_sentence",
     "render_case",
     "render_on_server",
     "render_request",

@@ -20,7 +20,6 @@ from prompt_debugger.core.pipeline import (
     account_of,
     engine_of_parser,
     judge_constrained,
-    releases_sentence,
 )
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
 from prompt_debugger.core.request import read_request
@@ -31,6 +30,7 @@ from prompt_debugger.core.tools.experiments import (
     splits_to_json,
     versions_by_engine,
 )
+from prompt_debugger.core.tools.experiments.release_sentence import releases_sentence
 from prompt_debugger.core.tools.grammar import GrammarEngine
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, NeedsMoreError, answered
 from prompt_debugger.ui.cli.cases import run_bulk

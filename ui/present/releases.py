@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.pipeline import account_of, engine_of_parser, releases_sentence
+from prompt_debugger.core.pipeline import account_of, engine_of_parser
 from prompt_debugger.core.tools.experiments import ReleaseRow, ReleaseTable
+from prompt_debugger.core.tools.experiments.release_sentence import releases_sentence
 from prompt_debugger.ui.present.parsers import row_note, row_verdict, signature
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.tool_state import progress_of

@@ -5,9 +5,10 @@ import pytest
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSONObject, Parse, VllmOutcome
-from prompt_debugger.core.pipeline import parsers_to_ask, releases_sentence
+from prompt_debugger.core.pipeline import parsers_to_ask
 from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.tools.experiments import ReleaseRow, ReleaseTable
+from prompt_debugger.core.tools.experiments.release_sentence import releases_sentence
 
 ONE = '<tool_call>\n{"name": "search", "arguments": {"query": "rain"}}\n</tool_call>'
 CALL: JSONObject = {"function": {"name": "search", "arguments": '{"query": "rain"}'}}
