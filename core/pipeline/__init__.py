@@ -23,7 +23,6 @@ from prompt_debugger.core.pipeline.parsers import (
 from prompt_debugger.core.pipeline.progress import Progress
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.pipeline.release_questions import (
-    engine_of_parser,
     parser_of_family,
     parsers_to_ask,
 )
@@ -55,7 +54,6 @@ __all__ = [
     "case_setup",
     "check_rendered",
     "client_of",
-    "engine_of_parser",
     "find_example",
     "follow",
     "is_server_parser",

@@ -8,7 +8,7 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import Parse
 from prompt_debugger.core.complete import parser_names_of, title_of
 from prompt_debugger.core.formats import checkpoint_in
-from prompt_debugger.core.parse.engines import WHEELS, write_parser_name
+from prompt_debugger.core.parse.engines import WHEELS, engine_of_parser, write_parser_name
 
 
 def parsers_to_ask(parse: Parse, named: Sequence[str], engines: Collection[str]) -> list[str]:
@@ -45,15 +45,6 @@ def parsers_to_ask(parse: Parse, named: Sequence[str], engines: Collection[str])
             f"Name the parser to test, such as `{next(iter(engines), 'vllm')}:NAME`.",
         )
     return found
-
-
-def engine_of_parser(name: str) -> str:
-    """Return the engine of a parser by its name, which need not be complete.
-
-    >>> engine_of_parser("sglang@0.5.23:kimi_k2"), engine_of_parser("hermes")
-    ('sglang', 'vllm')
-    """
-    return name.partition(":")[0].partition("@")[0] if ":" in name else "vllm"
 
 
 def parser_of_family(kind: str, parse: Parse) -> str | None:

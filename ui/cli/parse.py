@@ -13,12 +13,11 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, SplitTrial, VllmOutcome
 from prompt_debugger.core.complete import ENGINES, title_of
 from prompt_debugger.core.evidence import Form, read_evidence
-from prompt_debugger.core.parse.engines import fetch
+from prompt_debugger.core.parse.engines import engine_of_parser, fetch
 from prompt_debugger.core.pipeline import (
     CaseParser,
     Target,
     account_of,
-    engine_of_parser,
     judge_constrained,
 )
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
@@ -220,7 +219,7 @@ def _add_releases(document: JSONObject, parse: Parse, tables: list[ReleaseTable]
     """Put the tables in a document, the first as ever under `releases`; return them as text."""
     if not tables:
         return ""
-    sentence = releases_sentence(parse, tables, engines)
+    sentence = releases_sentence(parse, tables, account_of, engines)
     document["releases"] = releases_to_json(tables[0])
     document["releases_sentence"] = sentence or None
     if len(tables) > 1:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.pipeline import account_of, engine_of_parser
+from prompt_debugger.core.parse.engines import engine_of_parser
+from prompt_debugger.core.pipeline import account_of
 from prompt_debugger.core.tools.experiments import ReleaseRow, ReleaseTable
 from prompt_debugger.core.tools.experiments.release_sentence import releases_sentence
 from prompt_debugger.ui.present.parsers import row_note, row_verdict, signature
@@ -77,7 +78,7 @@ def _sentence(trace: Trace, tables: Sequence[ReleaseTable], engines: Collection[
     if is_running or trace.parse is None:
         return "Testing one release after the other, engine by engine."
     return (
-        releases_sentence(trace.parse, tables, engines)
+        releases_sentence(trace.parse, tables, account_of, engines)
         or "The output contains no whole call, so no release has one to read."
     )
 

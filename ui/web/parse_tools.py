@@ -12,14 +12,20 @@ from typing import NamedTuple, TypeVar
 from prompt_debugger.core.base.errors import EngineError, RequestError
 from prompt_debugger.core.base.types import ParserOutcome, Trace
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.parse.engines import WHEELS, VllmEngine, VllmReleases, WheelEngine, find_wheel
+from prompt_debugger.core.parse.engines import (
+    WHEELS,
+    VllmEngine,
+    VllmReleases,
+    WheelEngine,
+    engine_of_parser,
+    find_wheel,
+)
 from prompt_debugger.core.pipeline import (
     MatrixStep,
     add_outcomes,
     ask_parsers,
     ask_server_parsers,
     client_of,
-    engine_of_parser,
     judge_trace,
     output_of_trace,
     parser_of_server,

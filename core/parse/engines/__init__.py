@@ -8,7 +8,7 @@ WheelEngine   the parsers of another engine, from a wheel that `fetch` brought
 
 from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine, VllmParsers
 from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
-from prompt_debugger.core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
+from prompt_debugger.core.parse.engines.names import ParserPair, engine_of_parser, read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.releases import VllmReleases
 from prompt_debugger.core.parse.engines.wheels import (
@@ -32,6 +32,7 @@ __all__ = [
     "VllmReleases",
     "WheelEngine",
     "bring_wheel",
+    "engine_of_parser",
     "fetch",
     "fetch_release",
     "find_release",

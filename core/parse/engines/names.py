@@ -65,6 +65,15 @@ def check_version(version: str) -> str:
     return version
 
 
+def engine_of_parser(name: str) -> str:
+    """Return the engine of a parser by its name, which need not be complete.
+
+    >>> engine_of_parser("sglang@0.5.23:kimi_k2"), engine_of_parser("hermes")
+    ('sglang', 'vllm')
+    """
+    return name.partition(":")[0].partition("@")[0] if ":" in name else "vllm"
+
+
 def write_parser_name(tool: str | None, reasoning: str | None, version: str | None = None, engine: str = "vllm") -> str:
     """Return the name of a pair of parsers.
 

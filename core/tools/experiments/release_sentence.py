@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from prompt_debugger.core.base.account import readable_calls
-from prompt_debugger.core.base.types import Parse
+from prompt_debugger.core.base.types import Parse, ParserAccount, ParserOutcome
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.pipeline import account_of, engine_of_parser
+from prompt_debugger.core.parse.engines import engine_of_parser
 from prompt_debugger.core.tools.experiments.releases import ReleaseRow, ReleaseTable
 
 
-def releases_sentence(parse: Parse, tables: Sequence[ReleaseTable], engines: Collection[str] = ()) -> str:
+def releases_sentence(
+    parse: Parse,
+    tables: Sequence[ReleaseTable],
+    account_of: Callable[[Parse, ParserOutcome], ParserAccount],
+    engines: Collection[str] = (),
+) -> str:
     """Return since which tested release of each engine all calls of an output are read; "" where it contains none.
 
     A release that reads neither this nor a healthy call shows nothing and counts for nothing.
@@ -20,6 +25,7 @@ def releases_sentence(parse: Parse, tables: Sequence[ReleaseTable], engines: Col
     Args:
         parse: The output.
         tables: What the releases made of it.
+        account_of: Holds what a release returned against the calls of the output.
         engines: The engines that were to be asked; those without a table have no parser for the family.
     """
     if not readable_calls(parse):
@@ -28,7 +34,10 @@ def releases_sentence(parse: Parse, tables: Sequence[ReleaseTable], engines: Col
     unread: list[str] = []
     for title, table in _titled(tables).items():
         asked = [row for row in table.rows if row.tells or _lacks(row)]
-        reading = [_reads(parse, row) for row in asked]
+        reading = [
+            row.outcome is not None and row.outcome.error is None and account_of(parse, row.outcome).is_right
+            for row in asked
+        ]
         if not asked:
             if table.rows:
                 unread.append(f"no release of {title} could be tested")
@@ -50,11 +59,6 @@ def _titled(tables: Sequence[ReleaseTable]) -> Mapping[str, ReleaseTable]:
         title_of(kind) + (f" `{table.parser}`" if engines.count(kind) > 1 else ""): table
         for kind, table in zip(engines, tables, strict=True)
     }
-
-
-def _reads(parse: Parse, row: ReleaseRow) -> bool:
-    outcome = row.outcome
-    return outcome is not None and outcome.error is None and account_of(parse, outcome).is_right
 
 
 def _lacks(row: ReleaseRow) -> bool:

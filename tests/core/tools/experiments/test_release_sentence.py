@@ -5,7 +5,7 @@ import pytest
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSONObject, Parse, VllmOutcome
-from prompt_debugger.core.pipeline import parsers_to_ask
+from prompt_debugger.core.pipeline import account_of, parsers_to_ask
 from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.tools.experiments import ReleaseRow, ReleaseTable
 from prompt_debugger.core.tools.experiments.release_sentence import releases_sentence
@@ -24,7 +24,7 @@ def row(version: str, *calls: JSONObject, error: str | None = None, control: boo
 
 
 def said(*rows: ReleaseRow, raw: str = ONE, engines: tuple[str, ...] = ("vllm",)) -> str:
-    return releases_sentence(parsed(raw), [ReleaseTable("vllm:hermes", rows, ())], engines)
+    return releases_sentence(parsed(raw), [ReleaseTable("vllm:hermes", rows, ())], account_of, engines)
 
 
 def test_an_engine_without_a_named_parser_is_asked_with_the_family_s() -> None:
