@@ -3,6 +3,8 @@ r"""The JSON of a call's arguments is inside a code fence or among other words.
 What it finds:
     Arguments of the answer that contain one JSON object with something around it:
     a code fence, or words before or after it; or a piece of it that comes twice in the stream.
+    Or arguments that are a whole call again, `{"name": …, "arguments": {…}}`, of the same tool
+    or of another of the request, where no parameters are called so.
 
 Why it matters:
     A client decodes the field unchanged and fails at the first character that is not JSON,
@@ -15,11 +17,13 @@ Good:
     `"arguments": "{\"city\": \"Paris\"}"`
 
 Source:
-    tracker: vllm-project/vllm#41739. derived: streams of llama-cpp-python 0.3.36.
+    tracker: vllm-project/vllm#41739, ollama/ollama#11805, microsoft/autogen#2548.
+    derived: streams of llama-cpp-python 0.3.36.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
@@ -27,10 +31,11 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
-from prompt_debugger.core.diagnose.fields import as_list, decode_json
+from prompt_debugger.core.diagnose.fields import as_list, decode_json, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
+_HOLDERS = ("arguments", "parameters", "args")
 _MAX_TRIES = 8  # pieces that are left out in turn
 _FIX_TWICE = (
     Step("Ask without streaming, and compare: if the arguments are right then, what writes the stream is to blame."),
@@ -60,6 +65,35 @@ def find(trace: Trace) -> Iterator[Report]:
             fix=(
                 Step("Extract the object from the text around it; the values are complete."),
                 *strict_tools(trace),
+            ),
+        )
+    yield from _report_nested(trace)
+
+
+def _report_nested(trace: Trace) -> Iterator[Report]:
+    """Report arguments that are the whole call again, with its name."""
+    tools = {
+        tool.name: as_object(as_object(tool.parameters).get("properties")) for tool in request_tools(trace.request)
+    }
+    for call in returned_calls(trace):
+        given = as_object(decode_json(call.arguments) if isinstance(call.arguments, str) else call.arguments)
+        key = next((key for key in _HOLDERS if isinstance(given.get(key), dict)), None)
+        name = given.get("name")
+        if key is None or not isinstance(name, str) or given.keys() - {"name", key, "type", "id"}:
+            continue
+        if name not in (call.name, *tools) or key in tools.get(call.name or "", {}):
+            continue
+        field = f"{call.field}.function.arguments"
+        text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+        other = "" if name == call.name else f", that to `{name}`"
+        yield Report(
+            title=f"The arguments of the call to `{call.name}` are a whole call again{other}.",
+            detail=f"`{field}` is {text[:160]!r}: only what is under `{key}` are arguments. Either the model wrote a "
+            "call inside its call, or what reads its calls takes all of the JSON for the arguments.",
+            evidence=(in_message(field, text),),
+            fix=(
+                Step(f"Take the object under `{key}` for the arguments; its values are complete."),
+                Step("Have the server parse this model's calls itself, with the model's own template."),
             ),
         )
 
@@ -93,6 +127,6 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     needs=TracePart.ANSWER,
-    threads=("vllm-project/vllm#41739",),
+    threads=("vllm-project/vllm#41739", "ollama/ollama#11805", "microsoft/autogen#2548"),
     explains=("PD402", "PD502"),
 )
