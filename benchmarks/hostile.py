@@ -1,7 +1,8 @@
 """Hostile visitors of a page, who never stop: `python -m benchmarks.hostile URL`; `benchmarks.visitors` starts them.
 
 Each has an address of their own and several open pages. A page sends what its mix says, waits for the end of all, and
-begins again. When the last event of a first round is sent, a visitor's line is printed.
+begins again. With `--new-pages` each round is of a page that was just opened, and is left a second later. When the last
+event of a first round is sent, a visitor's line is printed.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ import asyncio
 import base64
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+import httpx
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from tests.attacks.page import ReachedPage, Visitor
 
 PAGES = 5  # of each visitor
+_STAYS_S = 1.0  # how long a new page is listened for
 ENDLESS: JSONObject = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
 TOOLS: list[JSON] = [{"type": "function", "function": {"name": "f", "parameters": ENDLESS}}]
 CALL = json.dumps(
@@ -26,6 +31,9 @@ CALL = json.dumps(
 )
 LONG = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}"
 BOMB = base64.urlsafe_b64encode(gzip.compress(b'{"a":' * 2_000_000)).decode()
+
+
+Attack: TypeAlias = "Callable[[ReachedPage, str, tuple[Sent, ...], asyncio.Event], Coroutine[None, None, None]]"
 
 
 class Sent(NamedTuple):
@@ -63,11 +71,13 @@ async def main() -> None:
     arguments.add_argument("--hostile", type=int, default=1)
     arguments.add_argument("--mix", choices=sorted(MIXES), default="all")
     arguments.add_argument("--pages", type=int, default=PAGES, help="of each of them")
+    arguments.add_argument("--new-pages", action="store_true", help="each page sends once and is left for a new one")
     options = arguments.parse_args()
     page = ReachedPage.at(options.url)
+    how = attack_from_new_pages if options.new_pages else attack
     async with asyncio.TaskGroup() as group:
         for number in range(options.hostile):
-            group.create_task(flood(page, address_of(number), MIXES[options.mix], options.pages))
+            group.create_task(flood(page, address_of(number), MIXES[options.mix], options.pages, how))
 
 
 def address_of(number: int) -> str:
@@ -75,12 +85,12 @@ def address_of(number: int) -> str:
     return f"127.0.2.{number + 1}"
 
 
-async def flood(page: ReachedPage, address: str, mix: tuple[Sent, ...], pages: int) -> None:
+async def flood(page: ReachedPage, address: str, mix: tuple[Sent, ...], pages: int, how: Attack) -> None:
     """Send from several pages of one address, again and again."""
     began = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         for _ in range(pages):
-            group.create_task(attack(page, address, mix, began))
+            group.create_task(how(page, address, mix, began))
         await began.wait()
         print(f"{address} has begun", flush=True)
 
@@ -93,6 +103,20 @@ async def attack(page: ReachedPage, address: str, mix: tuple[Sent, ...], began: 
                 await sent.by(visitor)
             began.set()
             await visitor.listen()
+
+
+async def attack_from_new_pages(page: ReachedPage, address: str, mix: tuple[Sent, ...], began: asyncio.Event) -> None:
+    """Open a page, send one of each, leave it a moment later; then again."""
+    while True:
+        async with Visitor(page, address) as visitor:
+            with suppress(httpx.TransportError):  # refused before it was read
+                await visitor.client.get("/")
+                for sent in mix:
+                    await sent.by(visitor)
+                began.set()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_STAYS_S):
+                        await visitor.listen()
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from benchmarks.hostile import MIXES, PAGES, address_of
 from tests.attacks.page import ROOT, RunningPage, Visitor, echoing
 
 MINUTE_S = 61.0
+BACK = 1.2  # of the memory from before is as before
 MAX_LATE = 2.0  # times as late as without hostile visitors, in the middle
 
 
@@ -40,6 +41,7 @@ async def main() -> int:
     arguments.add_argument("--mix", choices=sorted(MIXES), default="all", help="what the hostile ones send")
     arguments.add_argument("--pages", type=int, default=PAGES, help="of each hostile one")
     arguments.add_argument("--one-address", action="store_true", help="all come from one address: a class, an office")
+    arguments.add_argument("--new-pages", action="store_true", help="hostile pages send once, and new ones come")
     arguments.add_argument("--after", type=float, default=0.0, help="seconds that hostile ones are there before")
     options = arguments.parse_args()
     honest = options.visitors - options.hostile
@@ -55,11 +57,16 @@ async def main() -> int:
                 await asyncio.sleep(MINUTE_S)
             beside = await visit_beside(page, honest, options, place)
             after_mb = page.rss_mb()
+            back_s, back_mb = await wait_until_back(page, before_mb)
+            again = await visit_together(page, honest, place)
         finally:
             page.end()
     print(f"{honest} honest visitors, then {options.hostile} hostile beside them ({options.mix})")
     ratios = [line(name, *times) for name, *times in zip(Times._fields, alone, beside, strict=True)]
-    print(f"memory of the page and its processes {before_mb:,.0f} MB before, {after_mb:,.0f} MB right after")
+    print(
+        f"memory of the page and its processes {before_mb:,.0f} MB before, {after_mb:,.0f} MB right after, "
+        f"{back_mb:,.0f} MB {back_s:.0f} s later; then verdicts after {median(again.verdicts):.2f} s"
+    )
     return int(max(ratios) > MAX_LATE)
 
 
@@ -71,6 +78,14 @@ def line(name: str, alone: list[float], beside: list[float]) -> float:
         f"(worst {max(beside):6.2f})   ratio {ratio:.2f}"
     )
     return ratio
+
+
+async def wait_until_back(page: RunningPage, before_mb: float) -> tuple[float, float]:
+    """Wait until the page holds about as much as before, a minute at most; returns how long that took, and how much."""
+    began_s = time.monotonic()
+    while (held_mb := page.rss_mb()) > BACK * before_mb and time.monotonic() - began_s < MINUTE_S:
+        await asyncio.sleep(1.0)
+    return time.monotonic() - began_s, held_mb
 
 
 async def visit_together(page: RunningPage, count: int, place: str | None) -> Times:
@@ -94,7 +109,8 @@ async def visit(page: RunningPage, number: int, address: str) -> tuple[float, fl
 async def visit_beside(page: RunningPage, honest: int, options: argparse.Namespace, place: str | None) -> Times:
     """Let honest visitors come while hostile ones, in a process of their own, never stop."""
     numbers = ("--hostile", str(options.hostile), "--pages", str(options.pages))
-    command = ("-m", "benchmarks.hostile", page.url, *numbers, "--mix", options.mix)
+    kind = ("--new-pages",) if options.new_pages else ()
+    command = ("-m", "benchmarks.hostile", page.url, *numbers, "--mix", options.mix, *kind)
     process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     try:

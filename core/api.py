@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ from typing import ParamSpec, Protocol, TypeVar, cast, runtime_checkable
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, Prompt, Request, Trace
 from prompt_debugger.core.evidence import gather_evidence, show_evidence
 from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_case
@@ -350,12 +350,12 @@ async def verify_async(
     """
     gates = [verification.read_gate(text) for text in fail_if]
     target = endpoint if isinstance(endpoint, Target) else Target(endpoint, model, api_key, tokenizer)
-    with tempfile.TemporaryDirectory(prefix="prompt-debugger-verify-") as folder:
-        path = await in_thread(_dataset_file, dataset, Path(folder) / "dataset.jsonl")
+    with scratch("verify-call") as folder:
+        path = await in_thread(_dataset_file, dataset, folder / "dataset.jsonl")
         plan = verification.Plan(
             dataset=path,
             targets=(target,),
-            journal=Path(folder) / "journal.sqlite" if journal is None else Path(journal),
+            journal=folder / "journal.sqlite" if journal is None else Path(journal),
             preparation=verification.Preparation(model=model),
             limit=limit,
             concurrency=concurrency,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -118,12 +118,21 @@ class Problem:
         message: What is to be said, one sentence.
         hint: What to write instead.
         is_fatal: True if no server could take it.
+        name: What was written where one of `known` was meant; the closest is looked for once the problem is told.
+        known: The names that there are.
     """
 
     path: Path
     message: str
     hint: str = ""
     is_fatal: bool = False
+    name: str = ""
+    known: Collection[str] = ()
+
+    def words(self) -> str:
+        """Return all that is to be said."""
+        meant = _closest(self.name, self.known) if self.known else ""
+        return " ".join(filter(None, (self.message, meant, self.hint)))
 
 
 def check_body(body: JSONObject) -> Iterator[Problem]:
@@ -136,8 +145,9 @@ def check_body(body: JSONObject) -> Iterator[Problem]:
     for name, value in body.items():
         kind = BODY_KINDS.get(name)
         if name not in BODY_FIELDS:
-            advice = BODY_ADVICE.get(name) or _closest(name, BODY_FIELDS)
-            yield Problem((name,), f"vLLM ignores the field {shorten(name)}. {advice}".rstrip())
+            advice = BODY_ADVICE.get(name, "")
+            said = f"vLLM ignores the field {shorten(name)}."
+            yield Problem((name,), said, advice, name=name, known=() if advice else BODY_FIELDS)
         elif kind is not None and (value is not None or name == "messages"):
             yield from _check_kind((name,), value, kind)
     messages, tools = body.get("messages"), body.get("tools")
@@ -195,7 +205,7 @@ def _check_role(path: Path, message: JSONObject) -> Iterator[Problem]:
         yield _fatal((*path, "role"), f"`role` must be a string, not {_kind_of(role)} {shorten(role, 40)}.")
     elif role not in ROLES:
         text = f"The role {shorten(role)} is not one of {_listed(ROLES)}; vLLM passes it to the template unchanged."
-        yield Problem((*path, "role"), f"{text} {_closest(role, ROLES)}".rstrip())
+        yield Problem((*path, "role"), text, name=role, known=ROLES)
 
 
 def _check_content(path: Path, content: JSON) -> Iterator[Problem]:
@@ -350,6 +360,6 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _closest(name: str, known: frozenset[str] | tuple[str, ...]) -> str:
+def _closest(name: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(name[:60], sorted(known), n=1, cutoff=0.8)
     return f"Did you mean `{close[0]}`?" if close else ""

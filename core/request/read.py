@@ -313,7 +313,7 @@ def _nearest(path: Path, places: Mapping[Path, Place]) -> Place | None:
 
 def _notice(problem: Problem, place: Place | None) -> Notice:
     line, column = place if place is not None else (None, None)
-    return Notice(show_path(problem.path), f"{problem.message} {problem.hint}".rstrip(), line, column)
+    return Notice(show_path(problem.path), problem.words(), line, column)
 
 
 _LINE_GOES_ON = re.compile(r"[\^`]\r?\n(?=[ \t]*(?:\^?\"?https?:|-))")  # an option or the address follows

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import socket
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
+from prompt_debugger.core.base.scratch import new_scratch
 from prompt_debugger.core.tools.lab.process import SupervisedProcess
 
 _BOOT_S = 240.0
@@ -58,7 +57,7 @@ def running(
     output = _Output(re.compile(ready))
     inherited = {name: value for name, value in os.environ.items() if not name.endswith(_SECRETS)}
     defaults = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
-    scratch = Path(tempfile.mkdtemp(prefix="prompt-debugger-server-"))
+    scratch = new_scratch("server")
     process = SupervisedProcess(command, {**inherited, **defaults, **(environment or {})}, scratch, output.take)
     threading.Thread(target=_set_after, args=(output.changed, process.ended), daemon=True).start()
     try:

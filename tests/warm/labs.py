@@ -7,12 +7,12 @@ import select
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.tools.lab import LabSpec
 from prompt_debugger.core.tools.lab.launch import build_environment
 
@@ -63,8 +63,8 @@ def forkserver_when_asked(kind: str, environment_in: Callable[[Path], Mapping[st
         kind: What it imports.
         environment_in: Its environment; it may use a folder.
     """
-    with tempfile.TemporaryDirectory(prefix="warm-") as folder, socket.socket(socket.AF_UNIX) as listening:
-        address = str(Path(folder) / "forkserver")
+    with scratch("warm") as folder, socket.socket(socket.AF_UNIX) as listening:
+        address = str(folder / "forkserver")
         listening.bind(address)
         listening.listen(64)
         ending, ended = socket.socketpair()
@@ -75,7 +75,7 @@ def forkserver_when_asked(kind: str, environment_in: Callable[[Path], Mapping[st
                 return
             with subprocess.Popen(
                 [sys.executable, str(HERE / "forkserver.py"), str(listening.fileno()), kind],
-                env=environment_in(Path(folder)), stdin=subprocess.PIPE, pass_fds=[listening.fileno()],
+                env=environment_in(folder), stdin=subprocess.PIPE, pass_fds=[listening.fileno()],
                 start_new_session=True,
             ) as forkserver:  # fmt: skip
                 select.select([ended], [], [])

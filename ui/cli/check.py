@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ from typing import NoReturn
 
 from prompt_debugger import __version__
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.parse.engines import CHECKED, VllmEngine
 from prompt_debugger.core.report.writers.terminal import finding_lines
 from prompt_debugger.core.tools.check import (
@@ -148,7 +148,7 @@ def _check_template(options: argparse.Namespace) -> int:
 def _check_all(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         engines, absent = stack.enter_context(open_engines(options.release, options.engine))
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prompt-debugger-check-")))
+        folder = stack.enter_context(scratch("check"))
         if not options.watch:
             return _check_once(options, engines, folder / "parsers.py", absent)
         _watch(options, engines, folder)

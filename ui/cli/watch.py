@@ -9,10 +9,10 @@ import os
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.capture import Capture
@@ -219,8 +219,8 @@ def _opened(source: str, file: str | None) -> Counts:
         if file:
             raise RequestError("`--save` is for a database.", "Copy the file.", field="--save")
         return open_watched(source)
-    with TemporaryDirectory() as folder:
-        path = Path(file) if file else Path(folder) / _STORE
+    with scratch("watch") as folder:
+        path = Path(file) if file else folder / _STORE
         if not save(source, path):
             raise RequestError(f"The database {shown(source)} holds no exchanges yet.", "Wait for the first answers.")
         return open_watched(str(path))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +17,7 @@ from pydantic import Field
 from prompt_debugger import __version__
 from prompt_debugger.core.api import check_async
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.sandbox import in_thread
@@ -361,7 +361,7 @@ def _template_file(given: str) -> Iterator[str | None]:
     if "\n" not in given and "{{" not in given and "{%" not in given:
         yield given or None
         return
-    with tempfile.TemporaryDirectory(prefix="prompt-debugger-mcp-") as folder:
-        path = Path(folder) / "chat_template.jinja"
+    with scratch("mcp") as folder:
+        path = folder / "chat_template.jinja"
         path.write_text(given, encoding="utf-8")
         yield str(path)

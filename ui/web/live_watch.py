@@ -7,7 +7,6 @@ a temporary folder, which the view names.
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future
@@ -18,6 +17,7 @@ from threading import Thread
 from time import monotonic
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.scratch import MOST_KEPT, new_scratch
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report import redact_text
@@ -185,7 +185,7 @@ class LiveWatch:
             self._running.pop(session, None)
 
     async def _watch(self, target: Target, thread: _Thread, asks_for_ids: bool) -> AsyncGenerator[Step | None, None]:  # noqa: FBT001
-        journal = Path(tempfile.mkdtemp(prefix="prompt-debugger-live-")) / "watch.sqlite"
+        journal = new_scratch("live", most_kept=MOST_KEPT) / "watch.sqlite"
         updates = _Updates()
         capture = Capture(str(target.base_url), journal, asks_for_ids=asks_for_ids)
         watch = Watch(capture, journal, target=target if asks_for_ids else None)

@@ -6,7 +6,6 @@ Only on one's own machine: dataset and journal are in a temporary folder of it, 
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.scratch import MOST_KEPT, new_scratch
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report import unpack_bundle
 from prompt_debugger.core.sandbox import in_thread
@@ -76,7 +76,7 @@ class VerifyRun:
         Raises:
             DebuggerError: There is no request in the dataset, or the server does not answer.
         """
-        folder = Path(tempfile.mkdtemp(prefix="prompt-debugger-verify-"))
+        folder = new_scratch("verify", most_kept=MOST_KEPT)
         dataset, journal = folder / "dataset.jsonl", folder / "results.sqlite"
         text = await in_thread(unpack_bundle, asked.packed, _MAX_CHARS)
         await in_thread(dataset.write_text, text, "utf-8")

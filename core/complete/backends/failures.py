@@ -241,7 +241,7 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
             kind = "tls" if known.error.is_about is Cause.ADDRESS and "https" in hint else kind
     own = "" if own == status_name(status) else own
     body = _excerpt(call, text)
-    wait_s = _seconds_to_wait(headers.get("retry-after"))
+    wait_s = _seconds_to_wait(headers.get("retry-after"), headers.get("date"))
     return BackendError(
         message,
         hint,
@@ -262,22 +262,29 @@ def _wants_basic(headers: httpx.Headers) -> bool:
     return bool(ways) and all(way.startswith("basic") for way in ways)
 
 
-def _seconds_to_wait(value: str | None) -> float | None:
-    """Read a `Retry-After`: seconds, or a date.
+def _seconds_to_wait(value: str | None, sent: str | None = None) -> float | None:
+    """Read a `Retry-After`: seconds, or a date, counted from when the answer was sent by the server's own clock.
 
     >>> _seconds_to_wait("2"), _seconds_to_wait("soon"), _seconds_to_wait("Wed, 21 Oct 2015 07:28:00 GMT")
     (2.0, None, 0.0)
+    >>> _seconds_to_wait("Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:27:30 GMT")
+    30.0
     """
     if value is None:
         return None
     if re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", value):
         return float(value)
+    when = _moment(value)
+    return None if when is None else max(0.0, (when - (_moment(sent or "") or datetime.now(UTC))).total_seconds())
+
+
+def _moment(value: str) -> datetime | None:
+    """Read the date of a header; `None` if it is none."""
     try:
         when = parsedate_to_datetime(value)
     except ValueError:
         return None
-    when = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    return when if when.tzinfo is not None else when.replace(tzinfo=UTC)
 
 
 def _failure_of_connection(call: Call, error: httpx.ConnectError) -> BackendError:

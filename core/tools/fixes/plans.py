@@ -11,16 +11,14 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.scratch import new_scratch
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.pipeline import Target
@@ -215,6 +213,4 @@ def _file_of(text: str, suffix: str = ".jinja") -> Path:
 @cache
 def _folder() -> Path:
     """Return a folder of this process's own, which goes with it."""
-    folder = tempfile.mkdtemp(prefix="prompt-debugger-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+    return new_scratch("fixes")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pathlib import Path
 import prompt_debugger
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.base.interpreter import python_that_has, python_with, vllm_python
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import WHEELS
 from prompt_debugger.core.parse.engines.wheels import find_wheel
@@ -213,8 +213,8 @@ def try_in_vllm(file: str | Path) -> Trial:
 
 def try_source(source: str, runner: Runner) -> Trial:
     """Run a test that `write_upstream_test` wrote; see `try_test`."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "test_output.py"
+    with scratch("trial") as folder:
+        file = folder / "test_output.py"
         file.write_text(source, encoding="utf-8")
         return try_test(file, runner)
 

@@ -13,13 +13,13 @@ import asyncio
 import difflib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import EngineError, RenderError
 from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.base.types import Trace, VllmOutcome
 from prompt_debugger.core.complete import ParserCase, title_of
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
@@ -131,8 +131,8 @@ async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = No
         return replace(none, says=f"{says}, so there is no diff. The failing test is what can be reported.")
     own = None if own_tests is None else await asyncio.to_thread(_run_own_tests, own_tests, engine, folder)
     refused: UpstreamDiff | None = None
-    with tempfile.TemporaryDirectory(prefix="diff-") as workshop:
-        copy = Path(workshop) / version
+    with scratch("diff") as workshop:
+        copy = workshop / version
         await asyncio.to_thread(_copy, folder, copy, file.relative_to(folder).parts[0])
         for repair, changed in candidates:
             await asyncio.to_thread(_write, copy / none.file, changed)

@@ -7,7 +7,6 @@ come and go, and because nothing may keep the output from being read: a full pip
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from prompt_debugger.core.base.scratch import drop_scratch
 from prompt_debugger.core.tools.lab import supervisor
 
 _STOP_TIMEOUT_S = supervisor.GRACE_S + 4.0
@@ -98,5 +98,5 @@ class SupervisedProcess:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
             self._reader.join()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        drop_scratch(self._scratch)
         self.ended.set()

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import http.client
 import socket
-import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing, suppress
-from pathlib import Path
 
 from prompt_debugger.core.base.egress import open_egress
 from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.base.keys import environment_with
+from prompt_debugger.core.base.scratch import drop_scratch, new_scratch
 from prompt_debugger.core.tools.lab.failures import TAIL_LINES, explain_failure
 from prompt_debugger.core.tools.lab.installation import require_vllm
 from prompt_debugger.core.tools.lab.launch import HOST, HUB_TOKENS, build_command, build_environment, prepare_model
@@ -177,10 +176,14 @@ class Lab:
             self._reservation = _reserve_port(self.spec.port)
             self.port = self._reservation.getsockname()[1]
             self._meter = BootMeter(self.spec.kind)
-            scratch = Path(tempfile.mkdtemp(prefix="prompt-debugger-lab-"))
-            command = build_command(self.spec, prepare_model(self.spec, scratch), self.port)
-            environment = build_environment(self.spec, environment_with(HUB_TOKENS), scratch)
-            self._process = SupervisedProcess(command, environment, scratch, self._take_line)
+            scratch = new_scratch("lab")
+            try:
+                command = build_command(self.spec, prepare_model(self.spec, scratch), self.port)
+                environment = build_environment(self.spec, environment_with(HUB_TOKENS), scratch)
+                self._process = SupervisedProcess(command, environment, scratch, self._take_line)
+            except BaseException:
+                drop_scratch(scratch)
+                raise
 
     def _await_ready(self, report: Callable[[LabProgress], None]) -> None:
         assert self._process is not None

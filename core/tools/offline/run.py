@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import tempfile
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Literal, TypeAlias
 from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.base.types import (
     JSON,
     Basis,
@@ -113,14 +113,14 @@ def _job(body: JSONObject, spec: LabSpec, method: OfflineMethod, prompt: str) ->
 
 async def _ask(job: JSONObject, spec: LabSpec) -> JSONObject:
     """Run the worker; anyone who stops waiting ends it and all that it started."""
-    with tempfile.TemporaryDirectory(prefix="prompt-debugger-offline-") as scratch:
+    with scratch("offline") as folder:
         process = await asyncio.create_subprocess_exec(
             spec.python or str(vllm_python()),
             str(_WORKER),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=build_environment(spec, os.environ, Path(scratch)),
+            env=build_environment(spec, os.environ, folder),
             start_new_session=True,
         )
         try:

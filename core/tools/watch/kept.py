@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+from prompt_debugger.core.base.clock import Age
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.machine import cannot_write
 from prompt_debugger.core.base.packed import unpack
@@ -86,6 +87,7 @@ class KeptExchanges(Journal):
 
     def __init__(self, path: Path, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
+        self._age = Age()
         self._until_look = 0
         super().__init__(path, is_shared=True)
 
@@ -102,7 +104,7 @@ class KeptExchanges(Journal):
             self._until_look = _LOOK_EVERY
             self.leave()
         blob = zlib.compress(line.encode("utf-8"), 1)
-        self._do("INSERT OR REPLACE INTO seen (data_index, at) VALUES (?, ?)", (number, time.time()))
+        self._do("INSERT OR REPLACE INTO seen (data_index, at) VALUES (?, ?)", (number, self._age.stamp()))
         self._do(
             "INSERT OR REPLACE INTO rows (side, data_index, hash, state, attempts, answer) "
             "VALUES (0, ?, '', 'answered', 1, ?)",
@@ -165,7 +167,7 @@ class KeptExchanges(Journal):
 
     def leave(self) -> None:
         """Let the oldest go until size and age are kept."""
-        self._drop("at < ?", time.time() - self._bounds.most_age_s)
+        self._drop("at < ?", self._age.before(self._bounds.most_age_s))
         while self._size() > self._bounds.most_bytes and self._drop(
             "data_index IN (SELECT data_index FROM seen ORDER BY data_index LIMIT ?)", _LEAVE_AT_ONCE
         ):

@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from itertools import starmap
 from pathlib import Path
 from threading import Event, Thread
-from time import monotonic, time
+from time import monotonic
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
+from prompt_debugger.core.base.clock import Age
 from prompt_debugger.core.base.egress import open_egress
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.packed import unpack
@@ -138,6 +139,7 @@ class Copier:
     def __init__(self, url: str, file: Path, upstream: str, bounds: Bounds, report: Callable[[str], None]) -> None:
         self._url, self._file, self._upstream, self._bounds, self._report = url, file, upstream, bounds, report
         self._is_over = Event()
+        self._age = Age()
         self._is_away = False
         self._next_look_s = 0.0
         self._thread = Thread(target=self._run, name="watch-copier", daemon=True)
@@ -199,7 +201,7 @@ class Copier:
         """Let the oldest go until size and age are kept; one proxy at a time looks."""
         if _one(connection, "SELECT pg_try_advisory_xact_lock(%s)", _LEAVING) is True:
             connection.execute(
-                "DELETE FROM prompt_debugger_exchanges WHERE at < %s", (time() - self._bounds.most_age_s,)
+                "DELETE FROM prompt_debugger_exchanges WHERE at < %s", (self._age.before(self._bounds.most_age_s),)
             )
             while (
                 int(str(_one(connection, "SELECT COALESCE(SUM(size), 0) FROM prompt_debugger_exchanges")))

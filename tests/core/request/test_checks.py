@@ -1,6 +1,8 @@
 """What no server could take is an error; what some server may want is only told."""
 
+import difflib
 import json
+from typing import Any
 
 import pytest
 
@@ -109,3 +111,24 @@ def test_a_usual_request_with_tools_and_history_says_nothing() -> None:
     }
 
     assert read_request(json.dumps(body)).notices == ()
+
+
+@pytest.mark.parametrize("where", ["fields", "roles"])
+def test_what_was_meant_is_looked_for_only_where_it_is_told(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """100,000 unknown fields took a search each, 79 s on a busy machine, of which 100 were told."""
+    looked: list[str] = []
+    get_close_matches = difflib.get_close_matches
+
+    def look(name: str, *given: Any, **more: Any) -> list[str]:
+        looked.append(name)
+        return get_close_matches(name, *given, **more)
+
+    monkeypatch.setattr(difflib, "get_close_matches", look)
+    names = [f"temperatur{number}" if where == "fields" else f"usr{number}" for number in range(5_000)]
+    messages = [{"role": "user" if where == "fields" else name, "content": "x"} for name in names]
+    body = {"messages": messages, **(dict.fromkeys(names, 1) if where == "fields" else {})}
+
+    request = read_request(json.dumps(body))
+
+    assert len(request.notices) == len(looked) == 100
+    assert ("Did you mean `temperature`?" in request.notices[0].message) is (where == "fields")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.sandbox import close_sandboxes
 from prompt_debugger.core.tools.verify import Budget, Outcome, Plan, Preparation, Progress, Shard, Stop, verify
 from prompt_debugger.core.tools.verify.dataset import count_rows, read_rows
@@ -108,8 +108,8 @@ def _has_rows(plan: Plan, number: int, count: int) -> bool:
 
 def _verify_shard(keeper: Any, shared: _Shared, number: int) -> Outcome:  # noqa: ANN401  # Ray's
     """Ask and read one shard; what a task of the cluster does."""
-    with tempfile.TemporaryDirectory() as folder:
-        dataset = Path(folder) / shared.plan.dataset.name
+    with scratch("shard") as folder:
+        dataset = folder / shared.plan.dataset.name
         _fetch(keeper, number, dataset)
         plan = replace(
             shared.plan,

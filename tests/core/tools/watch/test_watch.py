@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,20 @@ def test_the_oldest_leave_when_it_is_full_or_old(tmp_path: Path) -> None:
         journal.leave()
         assert list(journal.waiting()) == []
         assert journal.fact("left") == 4
+
+
+@pytest.mark.parametrize("hours", [10_000, -10_000])
+def test_none_leaves_because_the_clock_was_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
+    with WatchJournal(tmp_path / "watch.sqlite", "http://one/v1") as journal:
+        journal.write(journal.take_number(), "chat-completions", "{}")
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + hours * 3_600.0)
+        journal.leave()
+        journal.write(journal.take_number(), "chat-completions", "{}")
+        monkeypatch.setattr(time, "time", lambda: now)
+        journal.leave()
+
+        assert list(journal.waiting()) == [1, 2]
 
 
 def test_two_watches_do_not_share_a_file_nor_take_a_verification_for_one(tmp_path: Path) -> None:
