@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.base import clock
 from prompt_debugger.core.base.clock import Age
 from tests.clock import Clock
 
@@ -15,7 +14,7 @@ HOUR_S = 3_600.0
 def day(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time of day, which is set by hand."""
     day = Clock()
-    monkeypatch.setattr(clock.time, "time", day)
+    monkeypatch.setattr("time.time", day)
     return day
 
 
@@ -23,7 +22,7 @@ def day(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def passed(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock that nobody sets."""
     passed = Clock()
-    monkeypatch.setattr(clock.time, "monotonic", passed)
+    monkeypatch.setattr("time.monotonic", passed)
     return passed
 
 
