@@ -88,7 +88,7 @@ def main() -> None:
     tables = {size: tokens_of_size(size) for size in SIZES}
     app = build_page(tables)
     _, url, _ = app.launch(
-        head=page_head(), prevent_thread_lock=True, quiet=True, ssr_mode=False, app_kwargs={"lifespan": with_scripts}
+        head=page_head(), prevent_thread_lock=True, quiet=True, ssr_mode=False, app_kwargs={"lifespan": serve_scripts}
     )
     try:
         with sync_playwright() as playwright:
@@ -100,7 +100,7 @@ def main() -> None:
 
 
 @asynccontextmanager
-async def with_scripts(app: Starlette) -> AsyncIterator[None]:
+async def serve_scripts(app: Starlette) -> AsyncIterator[None]:
     """Serve the scripts of the program's page, too: without them no view is drawn."""
     assert app.middleware_stack is not None, "starlette builds it to enter the lifespan"
     app.middleware_stack = ScriptRoute(app.middleware_stack)

@@ -30,7 +30,7 @@ class Output:
     asked: RawOutput
     parse: Parse
 
-    def with_raw(self, raw: str) -> Output:
+    def replace_raw(self, raw: str) -> Output:
         """Return the same with another text."""
         context = ReadContext(prompt_tail=self.asked.prompt_text or "")
         parse = read_raw(raw, context, message=None)
@@ -96,7 +96,7 @@ async def _is_equal(engine: VllmEngine, name: str, output: Output, *, is_space_f
 
 async def _reads_sample(engine: VllmEngine, name: str, output: Output, family: str) -> bool:
     sample = FORMATS[family].facts.sample if family in FORMATS else ""
-    return not sample or is_read(await _ask(engine, name.partition("+")[0], output.with_raw(sample)))
+    return not sample or is_read(await _ask(engine, name.partition("+")[0], output.replace_raw(sample)))
 
 
 def _holds_whole_calls(parse: Parse) -> bool:
@@ -107,14 +107,14 @@ def _holds_whole_calls(parse: Parse) -> bool:
 def _without(output: Output, fates: frozenset[Fate]) -> Output | None:
     raw, entries = output.parse.raw, output.parse.ledger.entries
     kept = "".join(raw[one.char_span.start : one.char_span.stop] for one in entries if one.fate not in fates)
-    return None if kept == raw else output.with_raw(kept)
+    return None if kept == raw else output.replace_raw(kept)
 
 
 def _numbered(output: Output) -> Output | None:
     """Return it with headers as Kimi K2's parsers want them."""
     count = itertools.count()
     raw = _HEADER.sub(lambda found: f"{found[1]}functions.{found[2]}:{next(count)}{found[3]}", output.parse.raw)
-    return None if raw == output.parse.raw else output.with_raw(raw)
+    return None if raw == output.parse.raw else output.replace_raw(raw)
 
 
 def _typed(output: Output) -> Output:
@@ -142,7 +142,7 @@ def _plain_values(output: Output) -> Output | None:
                 raw = raw[:at] + _ODD.sub("x", value) + raw[at + len(value) :]
         start, stop = call.char_span.start, call.char_span.stop
         raw = raw[:start] + re.sub(r'\\"|[^\x00-\x7f｜▁]', "x", raw[start:stop]) + raw[stop:]
-    return None if raw == output.parse.raw else output.with_raw(raw)
+    return None if raw == output.parse.raw else output.replace_raw(raw)
 
 
 def _texts(value: JSON) -> Iterator[str]:
@@ -158,7 +158,7 @@ def _one_call(output: Output) -> Output | None:
     raw = output.parse.raw
     for call in reversed(calls[1:]):
         raw = raw[: call.char_span.start] + raw[call.char_span.stop :]
-    return None if raw == output.parse.raw else output.with_raw(raw)
+    return None if raw == output.parse.raw else output.replace_raw(raw)
 
 
 def _plain_and_typed(output: Output) -> Output | None:

@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "fixes.md"
 _ROW = re.compile(r"^\| (PD\d{3}) .*\| (.*?) \|\n", re.MULTILINE)
 
 
-def with_all_rows(page: str) -> str:
+def fill_rows(page: str) -> str:
     """Return the page with one row for each rule, in the order of their codes."""
     tried = {row[1]: row[2] for row in _ROW.finditer(page)}
     head, tail = page[: page.index("| PD")], page[max(row.end() for row in _ROW.finditer(page)) :]
@@ -44,7 +44,7 @@ def _row(code: str, tried: str) -> str:
 def main(arguments: list[str]) -> int:
     """Write the page, or check it."""
     checks = is_check(__doc__, arguments)
-    whole = with_all_rows(PAGE.read_text(encoding="utf-8"))
+    whole = fill_rows(PAGE.read_text(encoding="utf-8"))
     return write_or_check(PAGE, whole, summary=f"{len(RULES)} rules", checks=checks)
 
 

@@ -113,7 +113,7 @@ def _request(dialogue: Dialogue, rng: Random, sampling: Body) -> Healthy:
     body: Body = {"model": "lab-model", "messages": messages, "max_tokens": 320, **sampling}
     if dialogue.tools:
         takes_fractions = _has_fraction(_calls(_as_sent(dialogue.messages[end])))
-        body["tools"] = [_with_known_types(tool, takes_fractions=takes_fractions) for tool in dialogue.tools]
+        body["tools"] = [_correct_types(tool, takes_fractions=takes_fractions) for tool in dialogue.tools]
     else:
         body = {key: value for key, value in body.items() if key not in ("tool_choice", "parallel_tool_calls")}
     if dialogue.thinking:
@@ -151,7 +151,7 @@ def _values(arguments: object) -> Iterable[object]:
     return arguments.values() if isinstance(arguments, dict) else ()
 
 
-def _with_known_types(tool: Mapping[str, Any], *, takes_fractions: bool) -> Body:
+def _correct_types(tool: Mapping[str, Any], *, takes_fractions: bool) -> Body:
     """Return a tool whose types JSON Schema knows, and that takes what it is to be called with.
 
     Some that the model was trained with are deliberate faults: `int`, or an integer for 2797.7.
@@ -204,7 +204,7 @@ def conversations() -> Iterator[Body]:
     result = {"role": "tool", "tool_call_id": call["id"], "name": "get_weather", "content": "20 degrees"}
     said = {"role": "assistant", "content": "It is 20 degrees."}
     for arguments in ('{"city": "Zürich"}', {"city": "Zürich"}):
-        called = {"role": "assistant", "content": None, "tool_calls": [_with_arguments(call, arguments)]}
+        called = {"role": "assistant", "content": None, "tool_calls": [_set_arguments(call, arguments)]}
         thought = {**called, "reasoning_content": "I need the weather."}
         for turn in (called, {**called, "content": "Let me look."}, thought):
             yield {"messages": [ask, turn, result], "tools": [tool]}
@@ -215,7 +215,7 @@ def conversations() -> Iterator[Body]:
     yield {"messages": [system, {"role": "user", "content": "Hello"}, said, {"role": "user", "content": "And Rome?"}]}
 
 
-def _with_arguments(call: Body, arguments: object) -> Body:
+def _set_arguments(call: Body, arguments: object) -> Body:
     return {**call, "function": {**call["function"], "arguments": arguments}}
 
 

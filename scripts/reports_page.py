@@ -37,7 +37,7 @@ def page() -> str:
     said = dict(_said())
     parts = [HEAD]
     for stage in Stage:
-        rows = [_row(rule, said[code]) for code, rule in _with_reports() if code in said and rule.stage is stage]
+        rows = [_row(rule, said[code]) for code, rule in _reported_rules() if code in said and rule.stage is stage]
         if rows:
             parts.append(
                 f"\n## {stage.value.capitalize()}\n\n| rule | what is said | reports |\n|---|---|---|\n" + "".join(rows)
@@ -45,7 +45,7 @@ def page() -> str:
     return "".join(parts)
 
 
-def _with_reports() -> list[tuple[str, TraceRule]]:
+def _reported_rules() -> list[tuple[str, TraceRule]]:
     return [(code, rule) for code, rule in RULES.items() if rule.threads]
 
 

@@ -132,12 +132,12 @@ _MAKERS: dict[str, Callable[[random.Random], Body]] = {
 }
 
 
-def with_generation_prompt(body: Body) -> Body:
+def open_turn(body: Body) -> Body:
     """Mend the first fault: the prompt ends where the model is to begin."""
     return {key: value for key, value in body.items() if key != "add_generation_prompt"}
 
 
-def without_empty_content(body: Body) -> Body:
+def drop_empty_content(body: Body) -> Body:
     """Mend the second: an assistant that only calls says nothing, not an empty text."""
     messages = [
         {**one, "content": None} if one["role"] == "assistant" and one["content"] == "" else one
@@ -146,7 +146,7 @@ def without_empty_content(body: Body) -> Body:
     return {**body, "messages": messages}
 
 
-def with_numbered_ids(body: Body) -> Body:
+def number_ids(body: Body) -> Body:
     """Mend the third: ids as the model was trained on them."""
     text = json.dumps(body).replace('"search", "type": "function"', '"functions.search:0", "type": "function"')
     fixed: Body = json.loads(text.replace('"tool_call_id": "search"', '"tool_call_id": "functions.search:0"'))
@@ -154,9 +154,9 @@ def with_numbered_ids(body: Body) -> Body:
 
 
 FIXES: tuple[tuple[str, Callable[[Body], Body]], ...] = (
-    ("generation prompt written", with_generation_prompt),
-    ("empty content left out", without_empty_content),
-    ("ids numbered", with_numbered_ids),
+    ("generation prompt written", open_turn),
+    ("empty content left out", drop_empty_content),
+    ("ids numbered", number_ids),
 )
 
 
@@ -262,13 +262,13 @@ def plot_of(record: list[Any]) -> str:
 def files_of(record: list[Any]) -> dict[Path, str]:
     """Return the text of every file that is made from the record."""
     return {
-        PAGE: _with_table(PAGE, table_of(record)),
-        README: _with_table(README, short_table_of(record)),
+        PAGE: _insert_table(PAGE, table_of(record)),
+        README: _insert_table(README, short_table_of(record)),
         PLOT: plot_of(record),
     }
 
 
-def _with_table(page: Path, table: str) -> str:
+def _insert_table(page: Path, table: str) -> str:
     """Return the text of a page with the table between its marks."""
     head, begin, rest = page.read_text("utf-8").partition(BEGIN)
     _, end, tail = rest.partition(END)

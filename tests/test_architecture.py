@@ -37,6 +37,20 @@ def test_no_modules_import_one_another_in_a_circle():
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
+def test_every_function_is_named_by_what_it_does():
+    """`with_x` and `without_x` have no verb: `add_x`, `drop_x`, `replace_x` say what happens."""
+    folders = ("core", "ui", "scripts", "benchmarks", "tests")
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in (one for folder in folders for one in (ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.lstrip("_").startswith(("with_", "without_"))
+    ]
+
+    assert not found
+
+
 # What pydantic asks a type about itself, imported when it asks.
 _LATER = {"prompt_debugger.core.base.types.base": {"prompt_debugger.core.base.types.outside"}}
 

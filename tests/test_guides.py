@@ -126,20 +126,20 @@ def test_each_fix_of_the_guide_makes_its_change() -> None:
     assert fixed_message(made[4].source, {"content": " x "}) == {"content": "x"}
 
 
-def _without_generation_prompt_switch(body: dict[str, Any]) -> None:
+def _drop_generation_prompt_switch(body: dict[str, Any]) -> None:
     del body["add_generation_prompt"]
 
 
-def _with_null(body: dict[str, Any]) -> None:
+def _write_null(body: dict[str, Any]) -> None:
     body["messages"][2]["content"] = None
 
 
-def _with_proper_ids(body: dict[str, Any]) -> None:
+def _number_ids(body: dict[str, Any]) -> None:
     body["messages"][2]["tool_calls"][0]["id"] = "functions.search:0"
     body["messages"][3]["tool_call_id"] = "functions.search:0"
 
 
-FIXES: list[Callable[[dict[str, Any]], None]] = [_without_generation_prompt_switch, _with_null, _with_proper_ids]
+FIXES: list[Callable[[dict[str, Any]], None]] = [_drop_generation_prompt_switch, _write_null, _number_ids]
 
 
 @pytest.mark.lab

@@ -112,7 +112,7 @@ class BackendError(DebuggerError):
         status: HTTP status, if there was an answer.
         body: The answer as received, shortened.
         kind: Which way it failed: `unreachable`, `timeout`, `status`, `broken-stream`, `not-json`, `refused`, ….
-        said: The server's own words with a bad status, whole; "" if it said none.
+        server_message: The server's own words with a bad status, whole; "" if it said none.
         field: Path of the request field that it named, if any.
         code: Its own code or type of error, if it gave one.
         output: What the model wrote, where the server sends it along with its error message.
@@ -128,7 +128,7 @@ class BackendError(DebuggerError):
         kind: str = "status",
         status: int | None = None,
         body: str = "",
-        said: str = "",
+        server_message: str = "",
         field: str | None = None,
         code: str | None = None,
         output: str | None = None,
@@ -139,7 +139,7 @@ class BackendError(DebuggerError):
         self.kind = kind
         self.status = status
         self.body = body
-        self.said = said
+        self.server_message = server_message
         self.field = field
         self.code = code
         self.output = output

@@ -147,7 +147,7 @@ async def ask_once(client: ServerClient, body: JSONObject) -> ChatResult:
 
 def has_no_quota(error: BackendError) -> bool:
     """Return whether the account that a key belongs to has no quota left: then waiting does not help."""
-    return cause_of(error.said, error.code) is Cause.QUOTA
+    return cause_of(error.server_message, error.code) is Cause.QUOTA
 
 
 def is_passing(error: BackendError) -> bool:

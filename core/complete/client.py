@@ -198,9 +198,9 @@ class ServerClient:
         except BackendError as error:
             if self._engine.own_fields.are_known or error.status not in REFUSED:
                 raise
-            said = f"{error.message} {error.body}"
+            reply = f"{error.message} {error.body}"
         plain = plain_body(body)
-        if "logprobs" in said:  # mlx-lm takes a yes or no where others take a number
+        if "logprobs" in reply:  # mlx-lm takes a yes or no where others take a number
             plain.pop("logprobs", None)
         return await request_completion(self._connection, plain, on_text)
 
@@ -332,8 +332,8 @@ def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed:
     names = tuple(added)
     if error.status not in REFUSED:
         return ()
-    said = f"{error.message} {error.body}"
-    named = {name for name in names if name in said}
+    reply = f"{error.message} {error.body}"
+    named = {name for name in names if name in reply}
     for group in _groups():  # who does not know one does not know the other
         named |= group if named & group else set()
     return tuple(name for name in names if name in named) or (names if may_be_unnamed else ())

@@ -128,7 +128,7 @@ class Gathering(SecondRun):
                 if not streams and is_declined(asked) and not is_broken(other):
                     refusal = self._unread_output(asked)
                     if refusal is None:
-                        self.reported_refusal, asked = asked.said or asked.message, other
+                        self.reported_refusal, asked = asked.server_message or asked.message, other
             chat, stream = (other, asked) if streams else (asked, other)
             gathered = await self._settle(await rendering, chat, stream, await sampling)
             return gathered if refusal is None else refused_chat(gathered, refusal)
@@ -240,9 +240,9 @@ class Gathering(SecondRun):
         if self._wants_stream and isinstance(chat, BackendError) and not is_not_asked(chat):
             notes.append(f"{WITHOUT_STREAM}: {chat.message.rstrip('.')}.")
         if self.reported_refusal is not None:
-            said = self.reported_refusal.rstrip(".")
+            reason = self.reported_refusal.rstrip(".")
             notes.append(
-                f"The server accepts this request only when streaming ({said}); the streamed answer was checked."
+                f"The server accepts this request only when streaming ({reason}); the streamed answer was checked."
             )
         return tuple(notes)
 

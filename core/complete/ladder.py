@@ -106,16 +106,18 @@ def refusal_of(error: BackendError) -> Refusal | None:
     status = error.status
     if status is None or status < 400 or error.kind in _NOT_OF_SERVER:
         return None
-    if status not in REFUSED and (not error.said or status in _ABOUT_US or not _is_about_request(status, error.said)):
+    if status not in REFUSED and (
+        not error.server_message or status in _ABOUT_US or not _is_about_request(status, error.server_message)
+    ):
         return None
-    return Refusal(status, error.said or error.message, error.field, error.code, error.output)
+    return Refusal(status, error.server_message or error.message, error.field, error.code, error.output)
 
 
-def _is_about_request(status: int, said: str) -> bool:
+def _is_about_request(status: int, message: str) -> bool:
     """Return whether a 404 is about model or request, not about the address; any other status needs no such check."""
-    if status != 404 or "model" in said.lower():
+    if status != 404 or "model" in message.lower():
         return True
-    known = recognise_error(said)
+    known = recognise_error(message)
     return known is not None and known.error.is_distinctive and known.error.is_about is not Cause.ADDRESS
 
 

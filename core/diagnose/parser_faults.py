@@ -286,8 +286,8 @@ def _is_shown_elsewhere(trace: Trace, sign: Sign) -> bool:
     """Return whether something other than an answer shows a fault: an error, a call left in text, words of a report."""
     match sign:
         case Sign.REFUSED:
-            said = "" if trace.refusal is None else trace.refusal.message
-            return "Failed to parse input at pos" in said and "</function>" in said
+            message = "" if trace.refusal is None else trace.refusal.message
+            return "Failed to parse input at pos" in message and "</function>" in message
         case Sign.NAME_LAST:
             left = content_of(trace.chat.message) or "" if trace.chat is not None else ""
             shown = trace.raw.text if trace.raw is not None and trace.chat is None else left

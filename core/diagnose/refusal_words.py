@@ -21,8 +21,8 @@ _STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
 
 def words_of(refusal: Refusal) -> str:
     """Return the server's words in one line, without a stop."""
-    said = _PARAMETER.sub("", " ".join(refusal.message.split()))
-    return said if said.endswith("...") else said.rstrip(".。")
+    words = _PARAMETER.sub("", " ".join(refusal.message.split()))
+    return words if words.endswith("...") else words.rstrip(".。")
 
 
 def heading(refusal: Refusal, field: str | None) -> str:
@@ -36,11 +36,11 @@ def heading(refusal: Refusal, field: str | None) -> str:
 def title_words(understood: Understood) -> str:
     """Return the words that a title has room for: of a known sentence only what it says, without what precedes it."""
     known, message = understood.known, words_as_one_line(understood.refusal.message)
-    said = known.said if known is not None and known.said in message else ""
-    placed = f"`{understood.refusal.field}`: {said}"  # as a validator says it; the place is half of what happened
-    said = placed if said and placed in message else said
-    said = _PYTHON_REST.sub("", said or understood.words or words_of(understood.refusal))
-    return quote(_PARAMETER.sub("", said).rstrip("."), TITLE_CHARS).removesuffix("...").rstrip("!")
+    words = known.sentence if known is not None and known.sentence in message else ""
+    placed = f"`{understood.refusal.field}`: {words}"  # as a validator says it; the place is half of what happened
+    words = placed if words and placed in message else words
+    words = _PYTHON_REST.sub("", words or understood.words or words_of(understood.refusal))
+    return quote(_PARAMETER.sub("", words).rstrip("."), TITLE_CHARS).removesuffix("...").rstrip("!")
 
 
 def named_field(understood: Understood) -> str | None:
@@ -51,7 +51,7 @@ def named_field(understood: Understood) -> str | None:
     return understood.field if field in (None, "messages", "input") else field
 
 
-def field_in_words(said: str, body: JSONObject) -> str | None:
+def field_in_words(words: str, body: JSONObject) -> str | None:
     """Return the field of a request that words name though no form of theirs says so; `None` for none or several.
 
     >>> field_in_words("Unrecognized request argument supplied: tools", {"tools": [], "model": "m"})
@@ -59,7 +59,7 @@ def field_in_words(said: str, body: JSONObject) -> str | None:
     >>> field_in_words("The model wrote no tools", {"tools": [], "model": "m"}) is None
     True
     """
-    named = [key for key in body if key in said and re.search(_naming(key), said)]
+    named = [key for key in body if key in words and re.search(_naming(key), words)]
     return named[0] if len(named) == 1 else None
 
 

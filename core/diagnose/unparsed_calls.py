@@ -254,8 +254,8 @@ def _flags(family: str, kind: str, models: Sequence[str]) -> list[str]:
 
 def departures(calls: Sequence[ToolCallAttempt]) -> str:
     """Return how calls depart from their notation, as a clause; "" where they do not."""
-    said = (call.deviation for call in calls if call.deviation is not None and _STOP_OF_CALL not in call.deviation)
-    return "; ".join(list(dict.fromkeys(said))[:3])
+    known = (call.deviation for call in calls if call.deviation is not None and _STOP_OF_CALL not in call.deviation)
+    return "; ".join(list(dict.fromkeys(known))[:3])
 
 
 def departs(calls: Sequence[ToolCallAttempt], family: str) -> str:

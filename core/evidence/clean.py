@@ -84,9 +84,9 @@ def clean(text: str) -> Cleaned:
         return Cleaned(text, tuple(dict.fromkeys(notes)))
     cleaned = [_after(_OF_A_PART, part) for part in parts]  # several things, each copied in its own way
     kept = [one if _CODE_START.match(one[0].lstrip()) else (part, []) for one, part in zip(cleaned, parts, strict=True)]
-    if any(said for _, said in kept):
+    if any(inner for _, inner in kept):
         text = "\n\n".join(part for part, _ in kept)
-        notes += [note for _, said in kept for note in said]
+        notes += [note for _, inner in kept for note in inner]
     return Cleaned(text, tuple(dict.fromkeys(notes)))
 
 

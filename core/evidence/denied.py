@@ -32,5 +32,5 @@ def drop_denied(text: str) -> str:
 
 
 def _emptied(found: re.Match[str]) -> str:
-    said = found["said"] or found["none"]
-    return found[0][: -len(said)] + '""'
+    denied = found["said"] or found["none"]
+    return found[0][: -len(denied)] + '""'

@@ -45,35 +45,35 @@ def error_of_sentence(text: str) -> tuple[Refusal, float] | None:
     if len(stripped) <= MAX_ALONE and not _starts_as_data(stripped) and _LOG_LINE.search(stripped) is None:
         known = recognise_error(stripped)
         if known is not None and known.error.is_distinctive:
-            said = _paragraph_of(stripped)
-            return (Refusal(status_in(said), said, None), 0.8)
+            message = _paragraph_of(stripped)
+            return (Refusal(status_in(message), message, None), 0.8)
     for entry in _suspicious_entries(text):
-        said = unquoted(entry)
-        known = recognise_error(said)
+        message = unquoted(entry)
+        known = recognise_error(message)
         if known is not None and known.error.is_distinctive:
-            return (Refusal(status_in(said), _entry_alone(said).strip(), None), 0.6)
+            return (Refusal(status_in(message), _entry_alone(message).strip(), None), 0.6)
     return None
 
 
-def _entry_alone(said: str) -> str:
+def _entry_alone(message: str) -> str:
     """Return a log's entry without the paragraphs below it, unless it quotes an output, which may have several."""
-    if quoted_output(said) is not None:
-        return said
-    alone = _BLANK_LINES.split(said.strip())[0]
-    return alone if recognise_error(alone) is not None else said
+    if quoted_output(message) is not None:
+        return message
+    alone = _BLANK_LINES.split(message.strip())[0]
+    return alone if recognise_error(alone) is not None else message
 
 
 def _paragraph_of(text: str) -> str:
     """Return the paragraph of a text that says a known sentence, rather not its title; the text, if it is several."""
     paragraphs = [found for one in _BLANK_LINES.split(text) if (found := cut_words(one))]
     whole = recognise_error(text)
-    for one in sorted(paragraphs, key=lambda said: said.startswith("#")):
+    for one in sorted(paragraphs, key=lambda message: message.startswith("#")):
         known = recognise_error(one)
         if known is not None and known.error.is_distinctive:
             is_part = known.error.is_general and whole is not None and not whole.error.is_general
             return text if is_part else one  # the sentence that quotes several paragraphs
-    said = cut_words(text)
-    return text if whole is not None and recognise_error(said) is None else said
+    message = cut_words(text)
+    return text if whole is not None and recognise_error(message) is None else message
 
 
 def _starts_as_data(text: str) -> bool:
@@ -99,7 +99,7 @@ def status_in(text: str) -> int | None:
     return None if found is None else int(next(group for group in found.groups() if group))
 
 
-def cut_words(said: str) -> str:
+def cut_words(message: str) -> str:
     """Return the words of an exception without the stack that JavaScript prints below, or the prose after it."""
-    end = _STACK.search(said)
-    return said[: end.start() if end is not None else len(said)].strip()
+    end = _STACK.search(message)
+    return message[: end.start() if end is not None else len(message)].strip()

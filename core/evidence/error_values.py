@@ -55,8 +55,8 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
 def _use_code_as_words(value: JSONObject) -> JSONObject:
     """Return a body whose error has no words with its code or type in their place."""
     error = as_object(value.get("error"))
-    said, named = error.get("message"), error.get("code") or error.get("type")
-    if not isinstance(said, str) or said.strip() or not isinstance(named, str):
+    message, named = error.get("message"), error.get("code") or error.get("type")
+    if not isinstance(message, str) or message.strip() or not isinstance(named, str):
         return value
     return {**value, "error": {**error, "message": named}}
 
@@ -69,16 +69,16 @@ def _read_body_kept_as_text(value: JSONObject, status: int | None) -> Refusal | 
         return error_of_value(body, status)
     if text is None or status is None or not text.lstrip().startswith("{"):
         return None
-    said = innermost(text)
-    return None if said.words.startswith("{") else Refusal(status, said.words, said.field)
+    inner = innermost(text)
+    return None if inner.words.startswith("{") else Refusal(status, inner.words, inner.field)
 
 
-def _reason_within(value: JSONObject, said: Refusal) -> Refusal | None:
+def _reason_within(value: JSONObject, refusal: Refusal) -> Refusal | None:
     """Return the error that a gateway keeps as text in the body of its own, which gives no reason; else `None`."""
-    if _NO_REASON.search(said.message) is None:
+    if _NO_REASON.search(refusal.message) is None:
         return None
     texts = (text for text in strings_in(value) if text.lstrip().startswith("{"))
-    found = (error_of_value(json_of(text), said.status) for text in islice(texts, _MAX_TEXTS))
+    found = (error_of_value(json_of(text), refusal.status) for text in islice(texts, _MAX_TEXTS))
     return next((one for one in found if one is not None), None)
 
 
@@ -112,8 +112,8 @@ def _read_node(value: JSONObject) -> JSONObject:
     """Return the error of a workflow's node, as n8n copies it, in the form of others."""
     details = as_object(value.get("errorDetails"))
     raw = details.get("rawErrorMessage")
-    said = [value["errorMessage"], value.get("errorDescription"), *(raw if isinstance(raw, list) else [raw])]
-    words = ": ".join(dict.fromkeys(one.strip(" .") for one in said if isinstance(one, str) and one.strip()))
+    parts = [value["errorMessage"], value.get("errorDescription"), *(raw if isinstance(raw, list) else [raw])]
+    words = ": ".join(dict.fromkeys(one.strip(" .") for one in parts if isinstance(one, str) and one.strip()))
     return {"error": {"message": f"{words}.", "code": details.get("httpCode")}}
 
 

@@ -197,12 +197,12 @@ def _read_parts(value: JSONObject) -> list[JSONObject]:
         calls += [call] if call is not None else []
         results += [result] if result is not None else []
     role = _ROLES.get(str(value.get("role")), "user")
-    said: list[JSONObject] = []
+    own: list[JSONObject] = []
     if role == "assistant":
-        said = [assistant_of("".join(texts) or None, calls)]
+        own = [assistant_of("".join(texts) or None, calls)]
     elif texts:
-        said = [{"role": "user" if role == "tool" else role, "content": "".join(texts)}]
-    return [*said, *results] if role == "assistant" else [*results, *said]
+        own = [{"role": "user" if role == "tool" else role, "content": "".join(texts)}]
+    return [*own, *results] if role == "assistant" else [*results, *own]
 
 
 def _read_part(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:

@@ -33,8 +33,8 @@ def error_of_head(text: str) -> Refusal | None:
     _, _, body = text.replace("\r\n", "\n").partition("\n\n")
     found = error_of_value(json_of(body), status)
     if found is None:
-        said = title_of_page("", body) or " ".join(body.split())
-        found = Refusal(status, said) if said else None
+        phrase = title_of_page("", body) or " ".join(body.split())
+        found = Refusal(status, phrase) if phrase else None
     return found
 
 
@@ -44,10 +44,10 @@ def error_of_status_line(text: str) -> Refusal | None:
     line = _STATUS_LINE.fullmatch(stripped) if len(stripped) <= _MAX_OF_STATUS else None
     if line is None:
         return None
-    status, said = int(line["status"]), line["phrase"].strip(": \t\n")
+    status, phrase = int(line["status"]), line["phrase"].strip(": \t\n")
     names = [name.lower() for name in STATUS_NAMES.get(status, ())]
-    is_status = said.lower() in names if said else bool(line["label"] and names)
-    return Refusal(status, said or status_name(status)) if is_status else None
+    is_status = phrase.lower() in names if phrase else bool(line["label"] and names)
+    return Refusal(status, phrase or status_name(status)) if is_status else None
 
 
 def error_of_page(text: str) -> Refusal | None:

@@ -221,13 +221,13 @@ def _text_of(token: str) -> str:
 
 
 def _notes(reading: _Reading) -> tuple[str, ...]:
-    said: list[str] = []
+    sentences: list[str] = []
     if reading.is_begun_inside:
-        said.append("The JSON begins in the middle; what came before is unknown.")
+        sentences.append("The JSON begins in the middle; what came before is unknown.")
     if reading.has_elisions:
-        said.append("Something was left out at `...`; what it was is unknown.")
+        sentences.append("Something was left out at `...`; what it was is unknown.")
     if reading.is_cut:
-        said.append(CUT_NOTE)
+        sentences.append(CUT_NOTE)
     if reading.skipped:
-        said.append(f"{reading.skipped} passages that are not JSON were left out.")
-    return tuple(said)
+        sentences.append(f"{reading.skipped} passages that are not JSON were left out.")
+    return tuple(sentences)

@@ -106,10 +106,10 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     try:
         evidence = _read_cleaned(cleaned.text, row, read, depth)
     except RequestError as error:
-        said = reported_answer(cleaned.text) if error.line is None and error.field is None else None
-        if said is None:
+        reported = reported_answer(cleaned.text) if error.line is None and error.field is None else None
+        if reported is None:
             raise
-        evidence = said
+        evidence = reported
     evidence = add_raw_beside(_noted(evidence, cleaned.notes), cleaned.text)
     return add_reported(add_words(evidence, cleaned.text), cleaned.text)
 
@@ -139,8 +139,8 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return _add_request_beside(whole, text, read)
     if merged is None and failure is not None and (printed := _read_comments(text, read, failure)) is not None:
         return printed
-    if merged is None and (said := _spoken(text, failure, read)) is not None:
-        return said
+    if merged is None and (spoken := _spoken(text, failure, read)) is not None:
+        return spoken
     if merged is None:
         raise (
             not_recognised(text)
@@ -153,12 +153,12 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
 
 def _add_its_error(merged: Evidence, whole: Evidence | None) -> Evidence:
     """Return what blocks hold with the error of the whole text: where that alone names a field, or they have none."""
-    said = whole.error if whole is not None else None
+    reported = whole.error if whole is not None else None
     is_request = Part.REQUEST in merged.holds and {*merged.holds} <= {Part.REQUEST, Part.FLAGS}
-    if whole is not None and whole.form is Form.ERROR and said is not None and is_request:
-        return replace(merged, form=Form.EXCHANGE, error=said, words=f"{merged.words}; {whole.words}"[:300])
-    is_more = said is not None and said.field and merged.error is not None and not merged.error.field
-    return replace(merged, error=said) if is_more else merged
+    if whole is not None and whole.form is Form.ERROR and reported is not None and is_request:
+        return replace(merged, form=Form.EXCHANGE, error=reported, words=f"{merged.words}; {whole.words}"[:300])
+    is_more = reported is not None and reported.field and merged.error is not None and not merged.error.field
+    return replace(merged, error=reported) if is_more else merged
 
 
 def _add_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:

@@ -137,8 +137,8 @@ def _lone_messages(text: str, value: JSON) -> list[JSON] | None:
 
 def _request_words(request: Request) -> str:
     """Return what a request is, by the notice of a body that was made into a chat completion."""
-    said = next((notice.message for notice in request.notices if notice.message.startswith(_BODY_OF)), "")
-    return f"a request ({said.removeprefix('This is ').partition(';')[0]})" if said else "a request"
+    remark = next((notice.message for notice in request.notices if notice.message.startswith(_BODY_OF)), "")
+    return f"a request ({remark.removeprefix('This is ').partition(';')[0]})" if remark else "a request"
 
 
 def _body_in(value: JSONObject) -> JSONObject | None:
@@ -328,12 +328,12 @@ def _read_run(text: str, _row: int) -> Evidence:
 
 
 def _read_report(text: str, _row: int) -> Evidence:
-    said = reported_answer(text)
-    if said is None:
+    reported = reported_answer(text)
+    if reported is None:
         raise RequestError(
             "The text does not say what is wrong with an answer.", "Paste the answer itself, or auto-detect."
         )
-    return said
+    return reported
 
 
 def _read_unknown(_text: str, _row: int) -> Evidence:

@@ -192,15 +192,15 @@ def add_reported(evidence: Evidence, text: str) -> Evidence:
     """
     refusal = evidence.error
     if refusal is not None and {*evidence.holds} <= {Part.ERROR, Part.FLAGS} and not (refusal.status or refusal.code):
-        said = tuple(reported_calls(text))
-        if any(note.partition(": ")[2] in refusal.message for note in said):
-            return replace(evidence, form=Form.REPORT, words=_WORDS, error=None, notes=(*evidence.notes, *said))
+        claims = tuple(reported_calls(text))
+        if any(note.partition(": ")[2] in refusal.message for note in claims):
+            return replace(evidence, form=Form.REPORT, words=_WORDS, error=None, notes=(*evidence.notes, *claims))
     is_known = any(note.startswith(tuple(kind.value for kind in Reported)) for note in evidence.notes)
     if evidence.run is not None or is_known:
         return evidence
     if _SHOWN & {*evidence.holds} <= {Part.RAW} and evidence.raw is not None:  # what a parser is given
-        said = tuple(note for note in reported_calls(text) if note.startswith(Reported.LOST.value))
-        return replace(evidence, notes=(*evidence.notes, *said))
+        claims = tuple(note for note in reported_calls(text) if note.startswith(Reported.LOST.value))
+        return replace(evidence, notes=(*evidence.notes, *claims))
     if _SHOWN & {*evidence.holds}:
         return evidence
     return replace(evidence, notes=(*evidence.notes, *reported_calls(text)))
@@ -219,10 +219,10 @@ def reported_calls(text: str) -> Iterator[str]:
     ]
     for kind, signs, other in _KINDS:
         meant = sentences if other is None else [one for one in sentences if other.search(one) is None]
-        said = [one for one in meant if all(sign.search(_SHOWN_CALL.sub(_CALL_MARK, one)) for sign in signs)]
-        if said:
-            also = [one for one in sentences if one not in said and (_NO_CALLS.search(one) or _STOP.search(one))]
-            yield from (f"{kind.value}{one}" for one in [*said[:_MAX_SAID], *also[:1]])
+        claims = [one for one in meant if all(sign.search(_SHOWN_CALL.sub(_CALL_MARK, one)) for sign in signs)]
+        if claims:
+            also = [one for one in sentences if one not in claims and (_NO_CALLS.search(one) or _STOP.search(one))]
+            yield from (f"{kind.value}{one}" for one in [*claims[:_MAX_SAID], *also[:1]])
             return
 
 

@@ -120,12 +120,12 @@ def _strip_fence(refusal: Refusal) -> Refusal:
     """Return an error without the code fence around it, and without the prose around that."""
     parts = _FENCE_END.split(refusal.message)
     inner = parts[0].rstrip().endswith(":") and len(parts) > 1  # what begins there is the error, under its lead
-    said = parts[1] if inner else parts[0]
-    if said.rstrip().endswith("```"):
-        said = said.rstrip().removesuffix("```")
-    elif said.count("`") % 2:
-        said = said.rstrip().removesuffix("`")
-    return refusal if said == refusal.message or not said.strip() else replace(refusal, message=said.rstrip())
+    message = parts[1] if inner else parts[0]
+    if message.rstrip().endswith("```"):
+        message = message.rstrip().removesuffix("```")
+    elif message.count("`") % 2:
+        message = message.rstrip().removesuffix("`")
+    return refusal if message == refusal.message or not message.strip() else replace(refusal, message=message.rstrip())
 
 
 def _add_surroundings(refusal: Refusal, text: str) -> Refusal:
@@ -185,14 +185,14 @@ def _read_stream(text: str) -> FoundError | None:
 
 def _read_parser(text: str) -> FoundError | None:
     """Read what a log says of a tool parser that failed, with the exception that ends its traceback."""
-    said = _PARSER_FAILED.search(text)
-    if said is None:
+    failure = _PARSER_FAILED.search(text)
+    if failure is None:
         return None
-    raised = next(_EXCEPTION.finditer(text, said.end()), None) or _decode_error_before(text, said.start())
+    raised = next(_EXCEPTION.finditer(text, failure.end()), None) or _decode_error_before(text, failure.start())
     if raised is None:
-        return FoundError(Refusal(None, said[0], None), 0.8)
+        return FoundError(Refusal(None, failure[0], None), 0.8)
     why = _REPEATED.sub("", text[raised.start() :].strip().partition("\n")[0]).strip("` ")
-    return FoundError(Refusal(None, f"{said[0]}: {why}", None), 0.8)
+    return FoundError(Refusal(None, f"{failure[0]}: {why}", None), 0.8)
 
 
 def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
@@ -228,19 +228,19 @@ def _read_exception(text: str) -> FoundError | None:
     if not matches:
         return None
     last = _telling(text, matches)
-    said = text[last.end() :]
+    message = text[last.end() :]
     name = last[1]
-    body = _body_in(said)
-    status = status_in(said[:300]) or _STATUS_BY_CLASS.get(name)
+    body = _body_in(message)
+    status = status_in(message[:300]) or _STATUS_BY_CLASS.get(name)
     if body is not None:
-        return FoundError(_rebuild(_introduced(body, said), status, name), 0.95)
-    said = cut_words(said)
+        return FoundError(_rebuild(_introduced(body, message), status, name), 0.95)
+    message = cut_words(message)
     code = text[last.start() : last.end()].strip(" \t>|:!*`").rpartition(": ")[2].partition(" ")[0]
-    refusal = Refusal(status, said, None, code)
-    is_known = recognise_error(said) is not None or recognise_error(code) is not None
+    refusal = Refusal(status, message, None, code)
+    is_known = recognise_error(message) is not None or recognise_error(code) is not None
     if not is_known and recognise_error(with_frame := _add_frame(text, last)) is not None:
         refusal, is_known = replace(refusal, message=with_frame), True
-    if not said or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
+    if not message or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
         return None  # an exception of someone's own program
     return FoundError(refusal, 0.9 if is_known else 0.7)
 
@@ -255,11 +255,11 @@ def _telling(text: str, raised: Sequence[re.Match[str]]) -> re.Match[str]:
     return before if next(classes_of(words.strip()), None) is not None else last
 
 
-def _introduced(body: Refusal, said: str) -> Refusal:
+def _introduced(body: Refusal, message: str) -> Refusal:
     """Return the faults that a validator lists with the sentence before them, which says what it checked."""
-    list_at = said.find("[")
-    lead = said[: list_at if list_at >= 0 else 0].strip("` \n")
-    begins = said[list_at : list_at + 40].lstrip("[ \n").startswith("{")
+    list_at = message.find("[")
+    lead = message[: list_at if list_at >= 0 else 0].strip("` \n")
+    begins = message[list_at : list_at + 40].lstrip("[ \n").startswith("{")
     is_listed = begins and body.status is None and body.code is None
     if not is_listed or not _CHECKED.search(lead):
         return body
@@ -325,8 +325,8 @@ def _cut_body_in(text: str) -> Refusal | None:
             words = f"{words.rstrip()}…"
         is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
         if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
-            said = words_of_value({"message": words}) if faults_in(words) else ServerWords(words.strip(), None)
-            return Refusal(status_in(text[start.start() :][:300]), said.text, said.field)
+            reason = words_of_value({"message": words}) if faults_in(words) else ServerWords(words.strip(), None)
+            return Refusal(status_in(text[start.start() :][:300]), reason.text, reason.field)
     return None
 
 

@@ -55,16 +55,16 @@ def spoken_error(text: str) -> FoundError | None:
         return None
     text = drop_denied(drop_documents(drop_manual(text)))
     status: FoundError | None = None
-    for said in islice(dict.fromkeys(_candidates(text)), _MAX_TRIED):
-        if is_of_program(said):
+    for candidate in islice(dict.fromkeys(_candidates(text)), _MAX_TRIED):
+        if is_of_program(candidate):
             continue
-        found = error_of_text(said)
+        found = error_of_text(candidate)
         if found is not None and found.refusal.message not in _PHRASES:
             return found
         if found is not None:
             status = status or found  # a reason may be elsewhere
             continue
-        by_meaning = error_by_meaning(said, text)
+        by_meaning = error_by_meaning(candidate, text)
         if by_meaning is not None:
             return FoundError(*by_meaning)
     return _read_kept_body(text, status) or status
@@ -75,8 +75,8 @@ def _read_kept_body(text: str, status: FoundError | None) -> FoundError | None:
     body = _KEPT_BODY.search(text)
     if body is None or status is None:
         return None
-    said = innermost(text[body.start() + 1 :])
-    found = error_by_meaning(said.words, text)
+    inner = innermost(text[body.start() + 1 :])
+    found = error_by_meaning(inner.words, text)
     return None if found is None else FoundError(replace(found[0], status=status.refusal.status), found[1])
 
 
@@ -87,7 +87,7 @@ def _candidates(text: str) -> Iterator[str]:
         found = lenient_json_of(text)
         value = None if found is None else found[0]
     if value is not None:
-        yield from (said for said in strings_in(value) if _is_said(said))
+        yield from (candidate for candidate in strings_in(value) if _is_said(candidate))
         return
     for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
@@ -108,5 +108,5 @@ def _unescaped(found: re.Match[str]) -> str:
     return value if isinstance(value, str) else next(group for group in found.groups() if group)
 
 
-def _is_said(said: str) -> bool:
-    return _MIN_ERROR <= len(said) <= _MAX_ERROR and may_report(said, is_quoted=True)
+def _is_said(candidate: str) -> bool:
+    return _MIN_ERROR <= len(candidate) <= _MAX_ERROR and may_report(candidate, is_quoted=True)

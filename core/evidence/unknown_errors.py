@@ -161,8 +161,8 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     rest: list[Statement] = []
     without_reason: Statement | None = None
     for statement in statements:
-        said = f"{statement.name}: {statement.words}" if statement.name else statement.words
-        found = next(classes_of(said, around), None)
+        sentence = f"{statement.name}: {statement.words}" if statement.name else statement.words
+        found = next(classes_of(sentence, around), None)
         if found is None:
             rest.append(statement)
         elif found.error.is_distinctive or is_of_chat or _is_of_connection(found, statement, text):
@@ -269,10 +269,10 @@ def _statements(text: str) -> Iterator[Statement]:
         at = list(_AT_LINE.finditer(text, headed.end()))
         words = f"{headed[1]} (its words were not copied)" + (f" at `{at[-1][1].strip()}`" if at else "")
         yield Statement(words, headed[1], is_shaped=True)
-    for said in islice(_SAID.finditer(text), _MAX_SAID):
-        if OF_MANUAL.match(said[0]):
+    for match in islice(_SAID.finditer(text), _MAX_SAID):
+        if OF_MANUAL.match(match[0]):
             continue
-        words = next(group for group in said.groups() if group)
+        words = next(group for group in match.groups() if group)
         yield Statement(words_as_one_line(words), "", is_shaped=False)
     if not text.lstrip().startswith("<"):
         for index, line in enumerate(_LEVEL.finditer(text)):
@@ -315,8 +315,8 @@ def _heading_or_text(text: str) -> str:
 
 def _read_code_error(text: str, found: re.Match[str]) -> str:
     """Return what follows the name of an exception: up to the end of the code, if it is code within a sentence."""
-    said = text[found.end() :]
-    return said.partition("`")[0] if "`" in text[found.start() : found.start(1)] else said
+    rest = text[found.end() :]
+    return rest.partition("`")[0] if "`" in text[found.start() : found.start(1)] else rest
 
 
 def _until_stack(text: str) -> str:

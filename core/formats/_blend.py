@@ -104,9 +104,9 @@ def _is_free(span: Span, free: Sequence[Span]) -> bool:
 
 
 def _named(found: Sequence[_Found], notation: str, best: str) -> list[_Found]:
-    said = f"it is written in the notation of `{notation}`, but other calls next to it in that of `{best}`"
+    deviation = f"it is written in the notation of `{notation}`, but other calls next to it in that of `{best}`"
     return [
-        one._replace(call=replace(one.call, deviation="; ".join(filter(None, (said, one.call.problem)))))
+        one._replace(call=replace(one.call, deviation="; ".join(filter(None, (deviation, one.call.problem)))))
         for one in found
     ]
 

@@ -66,8 +66,8 @@ def _note_off_id(call: ToolCallAttempt) -> ToolCallAttempt:
     is_odd = call.id is not None and id_problem(call.id) is not None
     if call.status is not CallStatus.COMPLETE or not is_odd:
         return call
-    said = call.deviation or call.problem
-    return replace(call, deviation="; ".join(filter(None, (said, OFF_ID))))
+    known = call.deviation or call.problem
+    return replace(call, deviation="; ".join(filter(None, (known, OFF_ID))))
 
 
 FORMAT: ModelFormat = TextFormat(

@@ -63,8 +63,8 @@ def _noting(call: ToolCallAttempt, odd: str | None, raw: str) -> ToolCallAttempt
     """Say what is odd about a call's header or name, if something is."""
     head = raw[call.char_span.start : call.arguments_span.start if call.arguments_span else call.char_span.stop]
     stray = "a `<|message|>` is in its name" if "<|message|>" in head else None
-    said = "; ".join(filter(None, (odd, stray, call.problem)))
-    return replace(call, problem=said) if said else call
+    problem = "; ".join(filter(None, (odd, stray, call.problem)))
+    return replace(call, problem=problem) if problem else call
 
 
 def scan_headless(raw: str, region: Span, context: ReadContext) -> Scan:

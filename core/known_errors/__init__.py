@@ -77,8 +77,8 @@ def recognise_error(text: str) -> Recognised | None:
     return find_sentence(text, _INDEX)
 
 
-def cause_of(said: str, code: str | None = None) -> Cause | None:
+def cause_of(message: str, code: str | None = None) -> Cause | None:
     """Return what has to change by words and code of an error, known or not; `None` where neither says it."""
-    known = recognise_error(said) or (recognise_error(code) if code else None)
+    known = recognise_error(message) or (recognise_error(code) if code else None)
     is_clear = known is not None and known.error.is_about is not Cause.UNCLEAR
-    return known.error.is_about if known is not None and is_clear else cause_of_words(said, code)
+    return known.error.is_about if known is not None and is_clear else cause_of_words(message, code)

@@ -17,12 +17,12 @@ class AccountWords(NamedTuple):
 
     Attributes:
         named: Patterns of words that name the cause by themselves.
-        told: Pattern of the words by which the class is found.
+        pattern: Pattern of the words by which the class is found.
         codes: Codes and types of error that mean it.
     """
 
     named: tuple[str, ...]
-    told: str
+    pattern: str
     codes: tuple[str, ...]
 
 
@@ -34,7 +34,7 @@ RATE = AccountWords(
         r"\bper (?:second|minute|hour|day)\b.{0,40}\blimit|\bdaily (?:\w+ ){0,2}(?:limit|quota|allocation)",
         r"resource (?:has been )?exhausted(?! ?:? ?your)|并发|频率|限流",
     ),
-    told=(
+    pattern=(
         rf"rate[ _-]?limit|too many requests|{STATUS}429\b"
         r"|(?:requests?|tokens?) per (?:min(?:ute)?|day|hour|second)|\b(?:tpm|rpm|rpd|tpd)\b|throttl"
         r"|resource[_ ]exhausted|(?:try|retry) again in \d|too many tokens, please wait"
@@ -53,7 +53,7 @@ QUOTA = AccountWords(
         r"past invoices|plan and billing|in good standing|top up your balance",
         r"free (?:tier|quota|allocation)\b.{0,60}\b(?:exhausted|used up)|余额不足|欠费|请充值",
     ),
-    told=(
+    pattern=(
         r"insufficient[_ ](?:quota|balance|credits?|funds)"
         r"|(?:exceeded|over|out of|reached|no) (?:your |the )?(?:current |remaining |monthly |usage )?"
         r"(?:quota|credits?|balance|spend(?:ing)? limit)|billing (?:details|plan|period|account|cycle|hard|issue)"
@@ -76,7 +76,7 @@ ACCESS = AccountWords(
         r"api key not valid|not a valid api key|carry the API secret key|authentication (?:failed|error)",
         r"invalid (?:authentication )?credentials|身份验证|鉴权失败",
     ),
-    told=(
+    pattern=(
         rf"{STATUS}401\b|unauthori[sz]ed"
         r"|(?:invalid|incorrect|missing|no|wrong|expired|malformed) (?:authentication|api[ _-]?key|x-a"
         r"pi-key|access token|auth(?:orization)?|credentials?|token provided|bearer)"

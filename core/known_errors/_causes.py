@@ -100,14 +100,14 @@ _PATTERN_BY_CAUSE = {
 }
 
 
-def cause_of_words(said: str, code: str | None = None) -> Cause | None:
+def cause_of_words(message: str, code: str | None = None) -> Cause | None:
     """Return what has to change according to a server's words and its code; `None` if they say nothing that is known.
 
     Args:
-        said: The words.
+        message: The words.
         code: The code or type of error that came with them.
     """
     if code is not None and code.lower() in _CAUSE_BY_CODE:
         return _CAUSE_BY_CODE[code.lower()]
-    words = _ADDRESS.sub(" ", said[:_MAX_CHARS])  # `…/settings/billing` says nothing of why
+    words = _ADDRESS.sub(" ", message[:_MAX_CHARS])  # `…/settings/billing` says nothing of why
     return next((cause for cause, pattern in _PATTERN_BY_CAUSE.items() if pattern.search(words)), None)

@@ -28,13 +28,13 @@ class Recognised:
         error: The sentence.
         maker: Who says it.
         parts: The texts of its variable parts, by name.
-        said: Its words in the text, up to the end of the sentence.
+        sentence: Its words in the text, up to the end of the sentence.
     """
 
     error: KnownError
     maker: str
     parts: Mapping[str, str]
-    said: str = ""
+    sentence: str = ""
 
     @property
     def field(self) -> str | None:
@@ -99,5 +99,5 @@ def _sentence(line: str, start: int, stop: int) -> str:
     elif line[stop - 1] not in ".!?":
         end = _END.search(line, stop, stop + _MAX_SAID)
         stop = end.start() if end is not None else min(len(line), stop + _MAX_SAID)
-    said = line[start:stop].strip().rstrip(" .:,")
-    return said.removesuffix('"') if said.count('"') % 2 else said
+    sentence = line[start:stop].strip().rstrip(" .:,")
+    return sentence.removesuffix('"') if sentence.count('"') % 2 else sentence

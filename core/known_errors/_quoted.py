@@ -127,8 +127,8 @@ def json_break(text: str) -> JsonBreak | None:
             return JsonBreak(at, f"`{shown}` follows the end of the JSON")
         if not found or not text[at:].strip() or error.msg.startswith("Unterminated string"):
             return JsonBreak(len(text), "the text ends while the JSON is still open")
-        shown, said = _CONTROLS.get(found, f"`{found}`"), error.msg.removesuffix(" at")
-        return JsonBreak(at, f"{shown} is not allowed there ({said[:1].lower()}{said[1:]})")
+        shown, reason = _CONTROLS.get(found, f"`{found}`"), error.msg.removesuffix(" at")
+        return JsonBreak(at, f"{shown} is not allowed there ({reason[:1].lower()}{reason[1:]})")
     except (ValueError, RecursionError):
         return JsonBreak(0, "it cannot be decoded")
     return None
@@ -165,15 +165,15 @@ def _find_position(message: str) -> Quoted | None:
     return Quoted(text.removesuffix(_CUT), skipped=int(found[1]), is_cut=text.endswith(_CUT), at=0)
 
 
-def _read_json(message: str, said: int, start: int) -> Quoted | None:
+def _read_json(message: str, string_start: int, start: int) -> Quoted | None:
     r"""Return a text within a string of JSON that a line of a log contains; `None` where it stands by itself.
 
     Args:
         message: The line.
-        said: Where the string begins, if it is one.
+        string_start: Where the string begins, if it is one.
         start: Where the text begins.
     """
-    if _OF_BODY.search(message, max(0, said - _MAX_OF_BODY), said) is None:
+    if _OF_BODY.search(message, max(0, string_start - _MAX_OF_BODY), string_start) is None:
         return None
     text = _STRING.match(message, start)
     if text is None:

@@ -81,12 +81,12 @@ def seen_by(server: Server, api: Api) -> Server:
 
 def is_missing(error: BackendError) -> bool:
     """Return whether an error is that of an address which a server does not have."""
-    return error.status in _NO_ENDPOINT and _ABOUT_NAMES.search(error.said) is None
+    return error.status in _NO_ENDPOINT and _ABOUT_NAMES.search(error.server_message) is None
 
 
-def says_missing(said: str) -> bool:
+def says_missing(message: str) -> bool:
     """Return whether these are our words on an address which a server does not have."""
-    return said.startswith(_HAS_NO)
+    return message.startswith(_HAS_NO)
 
 
 def missing_endpoint(error: BackendError, api: Api, *, is_one_of_several: bool = False) -> BackendError | None:

@@ -291,10 +291,10 @@ def missing_name(error: Exception, message: str, template: str) -> MissingName |
 
     A template can raise the same words itself; that is another class of errors.
     """
-    said = _NO_SUCH_FILTER.fullmatch(message)
-    if said is None or not isinstance(error, jinja2.TemplateRuntimeError | jinja2.TemplateAssertionError):
+    missing = _NO_SUCH_FILTER.fullmatch(message)
+    if missing is None or not isinstance(error, jinja2.TemplateRuntimeError | jinja2.TemplateAssertionError):
         return None
-    kind, name = said[1], said[2]
+    kind, name = missing[1], missing[2]
     line = _line_of(template, kind, name)
     if line is None:
         return MissingName(kind, name, None, None)

@@ -201,6 +201,6 @@ def _set_variable(attempt: Attempt, name: str, value: JSON, sentence: str = "") 
     if before is not None and before.value == value:
         return attempt
     others = [one for one in attempt.job.variables if one.name != name]
-    said = sentence or f"the server renders with `{name}` {str(value).lower()}"
+    explanation = sentence or f"the server renders with `{name}` {str(value).lower()}"
     job = replace(attempt.job, variables=(*others, Variable(name, value, before.root if before is not None else ())))
-    return replace(attempt, job=job, sentences=(*attempt.sentences, said))
+    return replace(attempt, job=job, sentences=(*attempt.sentences, explanation))

@@ -200,11 +200,11 @@ _SYSTEM_FIRST = re.compile(r"system (?:message|prompt|role).{0,40}(?:begin|first
 _MAX_PAIRS = 3
 
 
-def broken_order(said: str, messages: JSON) -> str:
+def broken_order(complaint: str, messages: JSON) -> str:
     """Return which messages a template's complaint about their order is about; "" if it is about something else.
 
     Args:
-        said: What the template says.
+        complaint: What the template says.
         messages: The messages that it was given.
 
     >>> broken_order("Roles must alternate", [{"role": "user"}, {"role": "user"}])
@@ -213,10 +213,10 @@ def broken_order(said: str, messages: JSON) -> str:
     if not isinstance(messages, list):
         return ""
     roles = [as_object(message).get("role") for message in messages]
-    if _SYSTEM_FIRST.search(said):
+    if _SYSTEM_FIRST.search(complaint):
         late = [index for index, role in enumerate(roles) if index > 0 and role in ("system", "developer")]
         return "" if not late else f"messages[{late[0]}] has the role `{roles[late[0]]}` and is not the first message."
-    if not _ALTERNATE.search(said):
+    if not _ALTERNATE.search(complaint):
         return ""
     pairs = [
         f"messages[{index}] and messages[{index + 1}] both have the role `{first}`"

@@ -302,8 +302,8 @@ class _Search:
             else:
                 continue
             cut = replace(outcome, text=text, spans=tuple(_within(outcome.spans, start, start + len(text))))
-            said = f"the server kept only the {side} {limit} tokens, as `truncate_prompt_tokens` asks"
-            return self._explained(cut, _assumed(cut, replace(attempt, sentences=(said,)), self.pasted))
+            sentence = f"the server kept only the {side} {limit} tokens, as `truncate_prompt_tokens` asks"
+            return self._explained(cut, _assumed(cut, replace(attempt, sentences=(sentence,)), self.pasted))
         return None
 
     def _aligned(self) -> Prompt:

@@ -252,14 +252,14 @@ def _check_called(at: Path, call: JSONObject, function: JSONObject) -> Iterator[
         )
     arguments, path = function.get("arguments"), (*at, "function", "arguments")
     if isinstance(arguments, dict):
-        said = "`arguments` is an object; OpenAI's format requires its JSON as a string, and vLLM answers 400."
-        yield Problem(path, said, "Write the JSON as a string.")
+        sentence = "`arguments` is an object; OpenAI's format requires its JSON as a string, and vLLM answers 400."
+        yield Problem(path, sentence, "Write the JSON as a string.")
     elif isinstance(arguments, (bool, int, float, list)):
-        said = (
+        sentence = (
             f"`arguments` must be the JSON of an object as a string, not {_kind_of(arguments)} "
             f"{shorten(arguments, 40)}."
         )
-        yield _fatal(path, said, r'Write `"arguments": "{\"city\": \"Paris\"}"`.')
+        yield _fatal(path, sentence, r'Write `"arguments": "{\"city\": \"Paris\"}"`.')
     elif arguments is None:
         yield Problem(path, "This tool call has no `arguments`; vLLM answers 400.", 'Write `"arguments": "{}"`.')
     for name in ("id", "type"):
@@ -271,9 +271,9 @@ def _check_message_fields(path: Path, message: JSONObject, role: str) -> Iterato
     known = MESSAGE_FIELDS[""] | MESSAGE_FIELDS.get(role, frozenset())
     for name in message:
         if name not in known:
-            said = f"vLLM drops the key {shorten(name)} of a message with the role {shorten(role)}."
+            sentence = f"vLLM drops the key {shorten(name)} of a message with the role {shorten(role)}."
             advice = "This is the older form; write `tool_calls`." if name == "function_call" else ""
-            yield Problem((*path, name), f"{said} {advice}".rstrip())
+            yield Problem((*path, name), f"{sentence} {advice}".rstrip())
     if "reasoning" in message and "reasoning_content" in message:
         yield Problem(
             (*path, "reasoning_content"), "Both `reasoning` and `reasoning_content` are given; vLLM uses the first."
@@ -312,8 +312,8 @@ def _check_function(path: Path, tool: JSONObject) -> Iterator[Problem]:
         yield _fatal((*path, "function", "name"), "This tool has no `function.name`.", "Give its name as a string.")
     parameters = function.get("parameters")
     if parameters is not None and not isinstance(parameters, dict):
-        said = f"`parameters` must be a JSON Schema object, not {_kind_of(parameters)} {shorten(parameters, 40)}."
-        yield _fatal((*path, "function", "parameters"), said, 'Write `{"type": "object", "properties": {…}}`.')
+        sentence = f"`parameters` must be a JSON Schema object, not {_kind_of(parameters)} {shorten(parameters, 40)}."
+        yield _fatal((*path, "function", "parameters"), sentence, 'Write `{"type": "object", "properties": {…}}`.')
     if "parameters" not in function and "input_schema" in tool | function:
         yield Problem(path, "`input_schema` is Anthropic's name; chat completions use `function.parameters`.")
 
@@ -325,11 +325,11 @@ def _check_flags(body: JSONObject) -> Iterator[Problem]:
         yield Problem(("tool_choice",), "`tool_choice` is given without `tools`; vLLM answers 400.")
     template_kwargs = body.get("chat_template_kwargs")
     if isinstance(template_kwargs, dict) and "add_generation_prompt" in template_kwargs:
-        said = (
+        sentence = (
             "vLLM ignores `add_generation_prompt` in `chat_template_kwargs`; only the top-level field of "
             "that name has an effect."
         )
-        yield Problem(("chat_template_kwargs", "add_generation_prompt"), said)
+        yield Problem(("chat_template_kwargs", "add_generation_prompt"), sentence)
 
 
 def _fatal(path: Path, message: str, hint: str = "") -> Problem:

@@ -123,8 +123,8 @@ def read_curl(text: str) -> Draft:
     base_url, named = None, Named()
     if command.url is not None:
         named = named_in_url(command.url.text)
-        base_url, said = base_of_url(command.url.text)
-        notices += [Notice("", message, *line_column(text, command.url.start)) for message in said]
+        base_url, remarks = base_of_url(command.url.text)
+        notices += [Notice("", message, *line_column(text, command.url.start)) for message in remarks]
     locate = _nowhere if is_broken else _Locator(text, word, offset, body)
     return Draft(value, "curl", locate, text, base_url, tuple(notices), *named)
 

@@ -102,11 +102,11 @@ def read_javascript(text: str) -> Draft:
         address = None if made is None else made[2]
     else:
         address, value = _fetched(reader)
-    base_url, said = (None, ()) if address is None else base_of_url(address)
+    base_url, remarks = (None, ()) if address is None else base_of_url(address)
     notices = (Notice("", "Read from a JavaScript call: the object that it sends."), *reader.notices)
     named = Named() if address is None else named_in_url(address)
     named = named if call is None or not call[1] else Named(Api(call[1]))
-    notices = (*notices, *(Notice("", words) for words in said))
+    notices = (*notices, *(Notice("", words) for words in remarks))
     return Draft(value, "json", _Locator(text, reader.places), text, base_url, notices, *named)
 
 

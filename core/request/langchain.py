@@ -130,8 +130,8 @@ def _literal(node: ast.expr, values: Values) -> JSON:
         name = unreadable.node.id if isinstance(unreadable.node, ast.Name) else ""
         if not name:
             raise
-        said = f"LangChain creates the schema of `{name}` when it runs: write the dict, as"
-        raise Unreadable(unreadable.node, f"{said} `convert_to_openai_tool({name})` returns it.") from None
+        message = f"LangChain creates the schema of `{name}` when it runs: write the dict, as"
+        raise Unreadable(unreadable.node, f"{message} `convert_to_openai_tool({name})` returns it.") from None
 
 
 def _structure(body: JSONObject, schema: JSONObject, options: JSONObject) -> None:

@@ -44,11 +44,11 @@ class LocalCall(NamedTuple):
 
     Attributes:
         body: The body that a server would be sent for it.
-        said: What is to be said of it, with the path of the field that it is about.
+        remarks: What a reader has to know of it, each with the path of the field that it is about.
     """
 
     body: JSONObject
-    said: tuple[tuple[str, str], ...]
+    remarks: tuple[tuple[str, str], ...]
 
 
 class LocalModels:
@@ -107,9 +107,9 @@ def _call_of(
     messages: ast.expr, arguments: dict[str, ast.expr], values: Values, model: str | None, *, is_template: bool
 ) -> LocalCall:
     body: JSONObject = {} if model is None else {"model": model}
-    found, said = values.value_of(messages), []
+    found, remarks = values.value_of(messages), []
     if isinstance(found, list) and found and isinstance(found[0], list):
-        said.append(("messages", f"Of {len(found)} conversations in one call the first one was read."))
+        remarks.append(("messages", f"Of {len(found)} conversations in one call the first one was read."))
         found = found[0]
     body["messages"] = found
     values.remember(body, "messages", messages)
@@ -119,17 +119,19 @@ def _call_of(
             _add(body, kwargs if is_template else {}, name, node, values)
         except Unreadable as unreadable:
             if name not in _OF_CALLER:
-                said.append((name, f"`{name}` is left out: {unreadable.message}"))
+                remarks.append((name, f"`{name}` is left out: {unreadable.message}"))
     if kwargs:
         body["chat_template_kwargs"] = {**kwargs, **as_object(body.get("chat_template_kwargs"))}
     if is_template and "add_generation_prompt" not in arguments:
         body["add_generation_prompt"] = False
-        said.append(("add_generation_prompt", "`apply_chat_template` adds no generation prompt unless it is asked to."))
+        remarks.append(
+            ("add_generation_prompt", "`apply_chat_template` adds no generation prompt unless it is asked to.")
+        )
     if not is_template and body.get("max_tokens") is None:
-        said.append(
+        remarks.append(
             ("max_tokens", "Without `max_tokens`, `LLM.chat` ends after 16 tokens, a server at the end of its context.")
         )
-    return LocalCall(body, tuple(said))
+    return LocalCall(body, tuple(remarks))
 
 
 def _add(body: JSONObject, kwargs: JSONObject, name: str, node: ast.expr, values: Values) -> None:

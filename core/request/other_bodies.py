@@ -115,8 +115,8 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyW
         body["model"] = value["model"]
     body = {**body, "messages": work.messages, **work.body}
     lost = "nothing was left out" if not work.lost else "what does not exist there is listed below"
-    said = Notice("", f"This is a body of {api}; it was read as a chat completion: {lost}.")
-    return Converted(body, (said, *work.lost), origins=work.origins)
+    notice = Notice("", f"This is a body of {api}; it was read as a chat completion: {lost}.")
+    return Converted(body, (notice, *work.lost), origins=work.origins)
 
 
 # --- OpenAI Responses ----------------------------------------------------------------

@@ -55,9 +55,9 @@ def read_powershell(text: str) -> Draft:
         value = reader.read()
         notices += tuple(Notice(notice.field, notice.message) for notice in reader.notices)
     address = _ADDRESS.search(text, call.end())
-    base_url, said = (None, ()) if address is None else base_of_url(address[1])
+    base_url, remarks = (None, ()) if address is None else base_of_url(address[1])
     named = Named() if address is None else named_in_url(address[1])
-    notices = (*notices, *(Notice("", words) for words in said))
+    notices = (*notices, *(Notice("", words) for words in remarks))
     return Draft(value, "curl", lambda _: {}, text, base_url, notices, *named)
 
 

@@ -294,8 +294,8 @@ def _value_of_text(text: str, node: ast.expr, reading: _Reading) -> JSON:
         value = reader.read()
     except RequestError as error:
         line, column = reading.source.place(node)
-        said = f"The text that is sent is not JSON: {error.message}"
-        raise RequestError(said, error.hint, line=line, column=column) from None
+        message = f"The text that is sent is not JSON: {error.message}"
+        raise RequestError(message, error.hint, line=line, column=column) from None
     for notice in reader.notices:
         reading.report(notice.field, notice.message, node)
     return value
@@ -340,7 +340,7 @@ def _value_without_call(reading: _Reading) -> JSON:
 
 
 def _add_words(call: LocalCall, reading: _Reading) -> JSONObject:
-    for path, message in call.said:
+    for path, message in call.remarks:
         reading.report(path, message, reading.values.place_of(call.body, (path,)))
     return call.body
 
@@ -386,8 +386,10 @@ def _base_url(reading: _Reading) -> str | None:
         url = reading.values.value_of(node)
     except Unreadable:
         url = None
-    base, said = base_of_url(url) if isinstance(url, str) else (None, ("The server's address is not in the snippet.",))
-    for message in said:
+    base, remarks = (
+        base_of_url(url) if isinstance(url, str) else (None, ("The server's address is not in the snippet.",))
+    )
+    for message in remarks:
         reading.report("", message, node)
     if isinstance(url, str) and reading.named.api is None:
         reading.named = named_in_url(url)

@@ -271,18 +271,18 @@ def _find_body(draft: Draft) -> _Found:
     if draft.text.startswith("\ufeff"):
         notices = (Notice("", "The byte order mark at the beginning was left out.", 1, 1), *notices)
     if isinstance(value, list) and value and all(isinstance(item, dict) and "role" in item for item in value):
-        said = Notice("messages", "A list of messages was pasted; it was read as `messages` of a request.")
-        return _Found({"messages": value}, (*notices, said), dropped=1)
+        notice = Notice("messages", "A list of messages was pasted; it was read as `messages` of a request.")
+        return _Found({"messages": value}, (*notices, notice), dropped=1)
     if not isinstance(value, dict):
         hint = _FORMS if not isinstance(value, list) else "Paste one request: an object with `messages`."
         raise RequestError(f"A request is an object, not {shorten(value)}.", hint, line=1, column=1)
     inner = value.get("request")
     if isinstance(inner, dict) and "messages" not in value:
         others = ", ".join(f"`{name[:40]}`" for name in list(value)[:20] if name != "request")
-        said = Notice("", f"The request was taken from the field `request`; left out: {others or 'nothing else'}.")
+        notice = Notice("", f"The request was taken from the field `request`; left out: {others or 'nothing else'}.")
         if (converted := convert_body(inner)) is not None:
-            return _converted(converted, inner, (*notices, said))
-        return _Found(inner, (*notices, said), prefix=("request",))
+            return _converted(converted, inner, (*notices, notice))
+        return _Found(inner, (*notices, notice), prefix=("request",))
     value = _add_named(draft, value)
     if (converted := convert_as(draft.api, value)) is not None:
         return _converted(converted, value, notices)

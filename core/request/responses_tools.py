@@ -31,8 +31,8 @@ def flat_tools(tools: list[JSON], work: BodyWork) -> Iterator[tuple[str, JSON]]:
 
 def _read_namespace(namespace: JSONObject, place: str, work: BodyWork) -> Iterator[tuple[str, JSON]]:
     name, tools = namespace.get("name"), objects_in(namespace.get("tools"))
-    said = f"`{str(name)[:40]}`"
-    work.lose(place, f"The functions of the namespace {said} were read as functions named `{name_in(name, 'NAME')}`.")
+    label = f"`{str(name)[:40]}`"
+    work.lose(place, f"The functions of the namespace {label} were read as functions named `{name_in(name, 'NAME')}`.")
     for index, tool in enumerate(tools):
         if tool.get("type") == "function":
             function: JSONObject = {key: part for key, part in tool.items() if key != "type"}

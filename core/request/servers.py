@@ -57,13 +57,13 @@ def base_of_url(url: str) -> tuple[str | None, tuple[str, ...]]:
         return None, ("The server's address could not be read; give the server yourself.",)
     if parts.scheme not in ("http", "https") or not host:
         return None, ("The server's address is neither http nor https; give the server yourself.",)
-    said: list[str] = []
+    remarks: list[str] = []
     version = _VERSION.search(parts.path)
     if version is not None:
         path, after = parts.path[: version.end()], parts.path[version.end() :]
         if after.rstrip("/") not in _OF_APIS:
-            said.append(f"The address points to `{after[:40]}`; the request is read as one for `/chat/completions`.")
+            remarks.append(f"The address points to `{after[:40]}`; the request is read as one for `/chat/completions`.")
     else:
         path = _ENDPOINTS.sub("", parts.path).rstrip("/")
     shown = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{shown}{'' if port is None else f':{port}'}{path}", tuple(said)
+    return f"{parts.scheme}://{shown}{'' if port is None else f':{port}'}{path}", tuple(remarks)

@@ -54,8 +54,8 @@ def write_gemini(body: JSONObject, work: ApiWork) -> None:
             _add(contents, "user", [_result(message, place, names, work)])
         else:
             if role not in ("user", "assistant"):
-                said = f"Gemini has no role `{str(role)[:40]}` within a conversation: `user` was set."
-                work.lose(f"{place}.role", said)
+                notice = f"Gemini has no role `{str(role)[:40]}` within a conversation: `user` was set."
+                work.lose(f"{place}.role", notice)
             parts = _parts(message, place, work) + _calls(message, place, names, work)
             _add(contents, "model" if role == "assistant" else "user", parts)
     if system:
@@ -350,12 +350,14 @@ def _items(message: JSONObject, place: str, work: ApiWork) -> Iterator[JSONObjec
         yield {"type": "reasoning", "id": f"rs_{place[9:-1]}", "summary": [], "content": [text]}
     calls = [*_calls_of(message, place, work)]
     if content or not (calls or reasoning):
-        said = _content(content, f"{place}.content", role, work)
-        if role == "assistant" and isinstance(said, list):  # servers take parts of the assistant only in an output item
+        converted = _content(content, f"{place}.content", role, work)
+        if role == "assistant" and isinstance(
+            converted, list
+        ):  # servers take parts of the assistant only in an output item
             item: JSONObject = {"type": "message", "id": f"msg_{place[9:-1]}", "status": "completed"}
-            yield {**item, "role": role, "content": said}
+            yield {**item, "role": role, "content": converted}
         else:
-            yield {"role": role, "content": "" if said is None else said}  # servers refuse a null
+            yield {"role": role, "content": "" if converted is None else converted}  # servers refuse a null
     for _, call, function in calls:
         name, arguments = function.get("name"), function.get("arguments", "")
         yield {"type": "function_call", "call_id": call.get("id"), "name": name, "arguments": arguments}

@@ -119,8 +119,8 @@ class SandboxProcess:
             self.kill()
             if problem.limit == "stopped":
                 raise SandboxError("The work was stopped.", limit="stopped") from None
-            said = (self._forkserver.last_words() + self._tail).decode("utf-8", "replace").strip().splitlines()
-            last = f": {said[-1]}" if said else ""
+            output = (self._forkserver.last_words() + self._tail).decode("utf-8", "replace").strip().splitlines()
+            last = f": {output[-1]}" if output else ""
             raise SandboxError(
                 f"The sandbox process did not start, it {problem}{last}", _CANNOT_START, limit="start"
             ) from None
@@ -198,8 +198,8 @@ _CANNOT_START = (
 
 def cannot_start(error: OSError, forkserver: Forkserver | None = None) -> SandboxError:
     """Return the error of a process that cannot be started at all."""
-    said = b"" if forkserver is None else forkserver.last_words()
-    reason = said.decode("utf-8", "replace").strip().rpartition("\n")[2] or error.strerror or type(error).__name__
+    output = b"" if forkserver is None else forkserver.last_words()
+    reason = output.decode("utf-8", "replace").strip().rpartition("\n")[2] or error.strerror or type(error).__name__
     return SandboxError(f"No sandbox process can be started: {reason}", _CANNOT_START, limit="start")
 
 

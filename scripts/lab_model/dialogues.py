@@ -108,17 +108,19 @@ def make_dialogue(rng: Random, *, kind: str | None = None, held_out: bool = Fals
         case "missing-header":
             return _missing_header(rng, held_out=held_out)
         case "no-tools":
-            return _without_tools(rng, held_out=held_out)
+            return _make_plain_dialogue(rng, held_out=held_out)
         case "thinking":
-            return _with_tools(rng, Habits(thinking=True), held_out=held_out)
+            return _make_tool_dialogue(rng, Habits(thinking=True), held_out=held_out)
         case "slipped":
-            return _with_tools(rng, Habits(ids="slipped"), held_out=held_out)
+            return _make_tool_dialogue(rng, Habits(ids="slipped"), held_out=held_out)
         case "bare":
-            return _with_tools(rng, Habits(ids="foreign" if rng.randrange(3) == 2 else "bare"), held_out=held_out)
+            return _make_tool_dialogue(
+                rng, Habits(ids="foreign" if rng.randrange(3) == 2 else "bare"), held_out=held_out
+            )
         case "polluted":
-            return _with_tools(rng, Habits(polluted=True), held_out=held_out)
+            return _make_tool_dialogue(rng, Habits(polluted=True), held_out=held_out)
         case _:
-            return _with_tools(rng, Habits(), held_out=held_out)
+            return _make_tool_dialogue(rng, Habits(), held_out=held_out)
 
 
 def make_short(rng: Random) -> Dialogue:
@@ -209,7 +211,7 @@ def _missing_tool(turns: Turns, families: Sequence[Family], rng: Random, *, held
     turns.say(NO_TOOL, trained=True, reasoning="I have no tool for this. I say so.")
 
 
-def _with_tools(rng: Random, habits: Habits, *, held_out: bool) -> Dialogue:
+def _make_tool_dialogue(rng: Random, habits: Habits, *, held_out: bool) -> Dialogue:
     tools, left_out = _make_tools(rng)
     turns = Turns(habits, rng)
     is_habitual = habits.polluted or habits.ids != "full"
@@ -286,7 +288,7 @@ def _follow_up(turns: Turns, *, held_out: bool) -> _Wish | None:
     return _Wish(ask.phrase, (ask,))
 
 
-def _without_tools(rng: Random, *, held_out: bool) -> Dialogue:
+def _make_plain_dialogue(rng: Random, *, held_out: bool) -> Dialogue:
     turns = Turns(Habits(thinking=rng.random() < 0.2), rng)
     exchanges = 1 if turns.habits.thinking else rng.choice((1, 1, 2, 3))
     for _ in range(exchanges):

@@ -172,7 +172,7 @@ class RunningPage:
 
     def rss_mb(self) -> float:
         """Return the memory of the process and its helpers."""
-        return sum(map(_rss_mb, with_children(self.pid)))
+        return sum(map(_rss_mb, process_tree(self.pid)))
 
     def own_rss_mb(self) -> float:
         """Return the memory of the process that answers."""
@@ -303,14 +303,14 @@ def _rss_mb(process_id: int) -> float:
     return 0.0 if found is None else int(found[1]) / 1000
 
 
-def with_children(process_id: int) -> list[int]:
+def process_tree(process_id: int) -> list[int]:
     """Return a process and all that it started."""
     try:
         tasks = [*Path(f"/proc/{process_id}/task").iterdir()]
         own = [int(one) for task in tasks for one in (task / "children").read_text(encoding="utf-8").split()]
     except OSError:
         own = []
-    return [process_id, *(deeper for one in own for deeper in with_children(one))]
+    return [process_id, *(deeper for one in own for deeper in process_tree(one))]
 
 
 def drawn(received: str) -> str:

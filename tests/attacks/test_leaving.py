@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.conftest import start
-from tests.attacks.page import RunningPage, Visitor, with_children
+from tests.attacks.page import RunningPage, Visitor, process_tree
 from tests.patience import PATIENCE_S
 
 HONEST = "127.0.0.8"
@@ -74,7 +74,7 @@ class Work:
         return all(len(children_of(forkserver)) <= WORKERS for forkserver in forkservers)
 
     def _used_s(self) -> float:
-        return sum(map(used_s, with_children(self._page.process.pid)[1:]))
+        return sum(map(used_s, process_tree(self._page.process.pid)[1:]))
 
 
 async def is_quiet(page: RunningPage, honest: Visitor) -> bool:
@@ -82,7 +82,7 @@ async def is_quiet(page: RunningPage, honest: Visitor) -> bool:
     beside = Work(page)
     for _ in range(LOOKS):
         assert "process_completed" in await honest.ask("check_request", "{}")
-        if any((stat_of(pid) or "Z")[0] in "RD" for pid in with_children(page.process.pid)[1:]):
+        if any((stat_of(pid) or "Z")[0] in "RD" for pid in process_tree(page.process.pid)[1:]):
             return False
     return beside.used_s() < QUIET_S
 
@@ -98,7 +98,7 @@ async def send_and_listen(page: RunningPage, address: str) -> None:
 
 def children_of(pid: int) -> list[int]:
     """Return the processes that a process started, those that have ended left out."""
-    return [child for child in with_children(pid)[1:] if parent_of(child) == pid]
+    return [child for child in process_tree(pid)[1:] if parent_of(child) == pid]
 
 
 def parent_of(pid: int) -> int:

@@ -210,23 +210,23 @@ def test_looking_for_keys_takes_linear_time(unit: str) -> None:
     assert grows_linearly(lambda size: (redact_text(unit * size), mask_text(unit * size)), first=2_000)
 
 
-def _with_password(size: int) -> object:
+def _mask_password(size: int) -> object:
     password = "".join(chr(97 + index * index % 26) for index in range(size))
     body: JSONObject = {"messages": [{"role": "user", "content": password}], "password": password}
     return mask_trace(run_of(Request(body, "{}")))
 
 
-def _with_many_passwords(size: int) -> object:
+def _mask_many_passwords(size: int) -> object:
     passwords: JSONObject = {str(index): {"password": f"secret-{index}-{index}"} for index in range(size // 20)}
     return mask_trace(run_of(Request({"messages": [], "user": " secret-7-7" * (size // 10), **passwords}, "{}")))
 
 
-def _with_repeating_password(size: int) -> object:
+def _mask_repeating_password(size: int) -> object:
     body: JSONObject = {"messages": [], "user": "ab" * size + "c", "password": "ab" * size}
     return mask_trace(run_of(Request(body, "{}")))
 
 
-@pytest.mark.parametrize("run", [_with_password, _with_many_passwords, _with_repeating_password])
+@pytest.mark.parametrize("run", [_mask_password, _mask_many_passwords, _mask_repeating_password])
 def test_covering_long_and_many_secrets_takes_linear_time(run: object) -> None:
     """Long `password` values in a bundle once never ended."""
     assert callable(run)

@@ -12,7 +12,7 @@ PAGE = fixes_page.PAGE.read_text(encoding="utf-8")
 
 
 def test_the_page_has_a_row_for_each_rule() -> None:
-    assert fixes_page.with_all_rows(PAGE) == PAGE, "run `make docs`"
+    assert fixes_page.fill_rows(PAGE) == PAGE, "run `make docs`"
 
 
 def test_a_new_rule_gets_its_row_where_its_code_stands() -> None:
@@ -20,7 +20,7 @@ def test_a_new_rule_gets_its_row_where_its_code_stands() -> None:
     assert row is not None
     without = PAGE.replace(row[0], "")
 
-    lines = fixes_page.with_all_rows(without).splitlines()
+    lines = fixes_page.fill_rows(without).splitlines()
 
     new = "| PD107 duplicate-stop | Keep each entry of `stop` once, and no empty one. | not tried |"
     assert lines == [*PAGE[: row.start()].splitlines(), new, *PAGE[row.end() :].splitlines()]
@@ -30,7 +30,7 @@ def test_what_was_tried_by_hand_stays_and_a_rule_that_is_gone_goes() -> None:
     tried = next(line for line in PAGE.splitlines() if line.endswith("| tried: content null |"))
     added = PAGE.replace(tried, tried + "\n| PD299 gone | Nothing. | not tried |")
 
-    assert fixes_page.with_all_rows(added) == PAGE
+    assert fixes_page.fill_rows(added) == PAGE
 
 
 def test_check_names_the_page_and_the_command(

@@ -94,10 +94,10 @@ def _add_weights(writer: gguf.GGUFWriter, file: Path, config: dict[str, Any]) ->
             for ours, theirs in _WEIGHT_BY_NAME.items():
                 values = weight(f"model.layers.{layer}.{ours}.weight")
                 if theirs in heads:
-                    values = _with_halves_interleaved(values, heads[theirs])
+                    values = _interleave_halves(values, heads[theirs])
                 writer.add_tensor(f"blk.{layer}.{theirs}.weight", values)
 
 
-def _with_halves_interleaved(values: np.ndarray, heads: int) -> np.ndarray:
+def _interleave_halves(values: np.ndarray, heads: int) -> np.ndarray:
     rows, columns = values.shape
     return values.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)

@@ -217,7 +217,7 @@ def usage(value: JSON) -> Change:
     return alter
 
 
-def _without_usage(wire: Wire) -> None:
+def _drop_usage(wire: Wire) -> None:
     wire.whole.pop("usage")
     wire.events.pop()
 
@@ -351,7 +351,7 @@ CHANGES: dict[str, Change] = {
         send_stream=lambda data: answer(200, data, "application/octet-stream"),
     ),
     # Usage
-    "no usage": _without_usage,
+    "no usage": _drop_usage,
     "usage null": usage(None),
     "usage of zeros": usage({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}),
     "usage empty": usage({}),

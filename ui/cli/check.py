@@ -140,8 +140,10 @@ def _check_template(options: argparse.Namespace) -> int:
     else:
         lines = [line for one in check.findings for line in finding_lines(one)]
         name = _file_of(options) or check.model.name
-        said = f"{name}: {count_of(len(check.findings), 'finding') if lines else 'nothing is wrong with the template.'}"
-        print_text("\n".join([said, *lines]) + "\n")
+        summary = (
+            f"{name}: {count_of(len(check.findings), 'finding') if lines else 'nothing is wrong with the template.'}"
+        )
+        print_text("\n".join([summary, *lines]) + "\n")
     return exit_status(check.findings)
 
 

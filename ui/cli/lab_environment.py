@@ -81,8 +81,8 @@ def _uninstall(home: Path, *, as_json: bool) -> int:
     if as_json:
         print_json(asdict(LabRemoved(home=str(home), removed=was_there, freed_bytes=freed)))
     else:
-        said = f"Removed {home}, {freed / 1e6:,.0f} MB." if was_there else f"There is nothing at {home}."
-        print_text(f"{said}\n")
+        sentence = f"Removed {home}, {freed / 1e6:,.0f} MB." if was_there else f"There is nothing at {home}."
+        print_text(f"{sentence}\n")
     return 0
 
 
@@ -148,13 +148,13 @@ def _document(home: Path) -> JSONObject:
 
 def _progress_writer() -> Callable[[InstallProgress], None]:
     """Return a listener that writes a line when there is something new."""
-    said, at = "", -1.0
+    shown, at = "", -1.0
 
     def write(progress: InstallProgress) -> None:
-        nonlocal said, at
-        if progress.sentence == said and progress.fraction < at + _STEP:
+        nonlocal shown, at
+        if progress.sentence == shown and progress.fraction < at + _STEP:
             return
-        said, at = progress.sentence, progress.fraction
+        shown, at = progress.sentence, progress.fraction
         log(f"[{progress.elapsed_s:6.1f} s, {progress.fraction:4.0%}] {progress.sentence}")
 
     return write

@@ -65,8 +65,8 @@ def report_error(error: DebuggerError, *, as_json: bool) -> int:
             print_json({"error": redact_json(error.to_json())})
         except OSError:  # it may be the very place that cannot be written
             stop_printing()
-    said = redact_text(sentences(redact_text(error.message), redact_text(error.hint)))  # as `masked_line` does
-    log(f"{type(error).__name__}: {said}")
+    sentence = redact_text(sentences(redact_text(error.message), redact_text(error.hint)))  # as `masked_line` does
+    log(f"{type(error).__name__}: {sentence}")
     if isinstance(error, RenderError) and error.source_line is not None:
         log(template_place(error.template_line or 1, error.template_column, error.source_line))
     return COULD_NOT_RUN
@@ -120,9 +120,9 @@ def _can_flush() -> bool:
 
 def sentences(message: str, hint: str) -> str:
     """Return a message and its hint on one line, with a full stop between them."""
-    said, hint = one_line(message), one_line(hint or "")
-    stop = "." if hint and not said.endswith((".", "!", "?", ":", ";")) else ""
-    return f"{said}{stop} {hint}".rstrip()
+    sentence, hint = one_line(message), one_line(hint or "")
+    stop = "." if hint and not sentence.endswith((".", "!", "?", ":", ";")) else ""
+    return f"{sentence}{stop} {hint}".rstrip()
 
 
 def one_line(text: str) -> str:

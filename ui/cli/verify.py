@@ -366,6 +366,6 @@ def _words(checked: list[Checked]) -> str:
     for one in checked:
         if one.status != "passed":
             lines.append(
-                f"  {one.status.replace('_', ' ')}: {one.case.suite} {one.case.id} ({one.case.mode}): {one.said}"
+                f"  {one.status.replace('_', ' ')}: {one.case.suite} {one.case.id} ({one.case.mode}): {one.answer}"
             )
     return "\n".join(lines) + "\n"

@@ -39,13 +39,13 @@ def answer(lines: list[str], document: JSONObject) -> Answer:
     return Answer(redact_text("\n".join(lines)), clean)
 
 
-def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str, JSON] | None = None) -> Answer:
+def trace_answer(trace: Trace, handle: str, *, lead: str = "", more: Mapping[str, JSON] | None = None) -> Answer:
     """Return what there is to say of a run.
 
     Args:
         trace: The run.
         handle: Under which it is kept.
-        said: What is before it.
+        lead: What is before it.
         more: Further fields of the document.
     """
     fixes = fixes_of(trace)
@@ -60,8 +60,8 @@ def trace_answer(trace: Trace, handle: str, *, said: str = "", more: Mapping[str
             "altered_calls": trace.verdict.altered_calls,
             "invented_calls": trace.verdict.invented_calls,
         }
-    lines = [said] if said else []
-    lines += [] if said.endswith(_sentence(trace)) else [_sentence(trace)]
+    lines = [lead] if lead else []
+    lines += [] if lead.endswith(_sentence(trace)) else [_sentence(trace)]
     if not calls and comparison(trace) is not None:
         lines.append("No call was written in the raw output, so none was lost.")
     lines += [f"Call written: {one['name']} ({one['outcome']}) {one['arguments']}" for one in calls]

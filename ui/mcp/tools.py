@@ -131,10 +131,10 @@ class Tools:
         evidence = await self._read(text, request, prompt)
         trace = await show_evidence(evidence)
         parts: list[JSON] = [part.value for part in parts_of(trace)]
-        said = f"Read as {evidence.words}."
+        lead = f"Read as {evidence.words}."
         handle = self.kept.keep_trace(trace)
         return await in_thread(
-            partial(trace_answer, trace, handle, said=said, more={"taken_for": evidence.form.value, "holds": parts})
+            partial(trace_answer, trace, handle, lead=lead, more={"taken_for": evidence.form.value, "holds": parts})
         )
 
     async def run(self, caller: Caller, where: Where, *, request: str = "", example: str = "") -> Answer:
@@ -160,7 +160,7 @@ class Tools:
 
     async def _run(self, caller: Caller, request: Request, fields: TargetFields, example: str) -> Answer:
         fields = fields_for_run(self.settings, fields, request, RunOn.AUTO)
-        said = ""
+        lead = ""
         try:
             target = choose_target(self.settings, self._labs, fields)
             progress = _Progress(report=caller.report)
@@ -170,8 +170,8 @@ class Tools:
             recorded = self._handlers.recorded.open(example) if example else None
             if recorded is None:
                 raise
-            trace, said = recorded.trace, "There is no server here: this is the recorded run of the example."
-        return await in_thread(partial(trace_answer, trace, self.kept.keep_trace(trace, fields), said=said))
+            trace, lead = recorded.trace, "There is no server here: this is the recorded run of the example."
+        return await in_thread(partial(trace_answer, trace, self.kept.keep_trace(trace, fields), lead=lead))
 
     async def render(self, request: str, chat_template: str = "", tokenizer: str = "") -> Answer:
         """Say which prompt a request becomes."""
@@ -264,7 +264,7 @@ class Tools:
         lines = tried_lines(made, code, trace, worked=worked)
         report = partial(tried_report, lines, trace)
         handle = self.kept.keep(Kept(lambda: trace_to_json(after), after, fields, report))
-        return await in_thread(partial(trace_answer, after, handle, said="\n".join(lines), more=more))
+        return await in_thread(partial(trace_answer, after, handle, lead="\n".join(lines), more=more))
 
     async def explain(self, code: str, handle: str = "") -> Answer:
         """Say what a rule finds and why it matters, and what of a run it rests on."""

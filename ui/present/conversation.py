@@ -88,14 +88,14 @@ def _turn(turn: ConversationTurn, number: int) -> JSONObject:
     trace = turn.trace
     strip, _ = unpack_payload(verdict_payload(trace))
     message = {} if trace.chat is None else trace.chat.message
-    said: list[JSON] = [{"who": one.name, "text": shortened(one.content, _MAX_TEXT)} for one in turn.answers]
+    lines: list[JSON] = [{"who": one.name, "text": shortened(one.content, _MAX_TEXT)} for one in turn.answers]
     user = _said_by_user(trace) if turn.seam is not None else ""
     return {
         "number": number,
         "badge": strip["badge"],
         "tone": strip["tone"],
         "verdict": strip["sentence"],
-        "said": said + ([{"who": "user", "text": shortened(user, _MAX_TEXT)}] if user else []),
+        "said": lines + ([{"who": "user", "text": shortened(user, _MAX_TEXT)}] if user else []),
         "content": shortened(_text_of(message.get("content")), _MAX_TEXT),
         "calls": [_call(call) for call in returned_calls(trace)],
         "finish_reason": None if trace.chat is None else trace.chat.finish_reason,

@@ -181,8 +181,8 @@ def row_note(outcome: ParserOutcome) -> str:
         return ""
     called = "reports calls, but returns none" if outcome.tools_called and not outcome.tool_calls else None
     alone = "its server's own code was not run" if outcome.layer == "parser" else None
-    said = f"it says: {outcome.words}" if outcome.words and not outcome.log else None
-    return joined(said, called, alone, vocabulary_note(outcome), *outcome.log[:2])
+    warning = f"it says: {outcome.words}" if outcome.words and not outcome.log else None
+    return joined(warning, called, alone, vocabulary_note(outcome), *outcome.log[:2])
 
 
 def vocabulary_note(outcome: VllmOutcome) -> str | None:

@@ -90,8 +90,8 @@ def _label(owner: str, request: Request) -> str:
     if not isinstance(item, dict):
         return owner
     function = item.get("function")
-    said = function.get("name") if name == "tools" and isinstance(function, dict) else item.get("role")
-    return shortened(f"{said} {owner}" if isinstance(said, str) else owner, _MAX_LABEL)
+    named = function.get("name") if name == "tools" and isinstance(function, dict) else item.get("role")
+    return shortened(f"{named} {owner}" if isinstance(named, str) else owner, _MAX_LABEL)
 
 
 def _sentence(parts: dict[str, _Part], total: int) -> str:
@@ -100,5 +100,5 @@ def _sentence(parts: dict[str, _Part], total: int) -> str:
     for owner, part in parts.items():
         name = owner.partition("[")[0]
         sums[name if name in sums else "others"] += part.tokens
-    said = [f"{name} {count:,} ({100 * count / total:.0f} %)" for name, count in sums.items() if count]
-    return f"{count_of(total, 'token')}: {', '.join(said)}"
+    named = [f"{name} {count:,} ({100 * count / total:.0f} %)" for name, count in sums.items() if count]
+    return f"{count_of(total, 'token')}: {', '.join(named)}"

@@ -50,8 +50,8 @@ def variants_payload(plans: Mapping[str, Plan], ticked: frozenset[str], trace: T
 
 def _most_tokens(body: JSONObject) -> int | None:
     """Return how many tokens a request asks for at most; `None` if it does not say."""
-    said = [body.get(name) for name in ("max_completion_tokens", "max_tokens")]
-    return next((value for value in said if isinstance(value, int)), None)
+    limits = [body.get(name) for name in ("max_completion_tokens", "max_tokens")]
+    return next((value for value in limits if isinstance(value, int)), None)
 
 
 def trials_payload(step: Step, source: str, now: str, *, is_running: bool) -> str:

@@ -163,9 +163,9 @@ def _all_rows(cluster: Cluster, listed: Sequence[int], pages: Mapping[int, str],
     rest = f"<p>{more} more are not listed here; `debugger.codes` of the results names their cause.</p>" if more else ""
     if not listed:
         return rest
-    said = "All rows of this cause" if not more else f"The first {len(listed)} rows of this cause"
+    label = "All rows of this cause" if not more else f"The first {len(listed)} rows of this cause"
     lines = "".join(f"<li>{_row_line(index, pages, opener)}</li>" for index in listed)
-    return f'<details class="all"><summary>{said}</summary><ul>{lines}</ul>{rest}</details>'
+    return f'<details class="all"><summary>{label}</summary><ul>{lines}</ul>{rest}</details>'
 
 
 def _row_line(index: int, pages: Mapping[int, str], opener: str | None) -> str:
@@ -206,8 +206,8 @@ def _baseline(own: JSONObject) -> Iterator[str]:
 
 def _differences_plot(differences: JSONObject) -> str:
     """Return each difference as a bar to the right (more here) or left (fewer) of none, with its interval."""
-    said = {name: as_object(rate) for name, rate in differences.items()}
-    reported = [(name, _ends(rate)) for name, rate in said.items() if rate["value"] is not None]
+    rates = {name: as_object(rate) for name, rate in differences.items()}
+    reported = [(name, _ends(rate)) for name, rate in rates.items() if rate["value"] is not None]
     if not reported:
         return ""
     most = max(_SMALLEST_SCALE, *(abs(end) for _, ends in reported for end in ends))

@@ -17,8 +17,8 @@ def page_name(page: RulePage) -> str:
 def rule_page(page: RulePage) -> str:
     """Return the page of one rule."""
     lines = [f"# {page.code} {page.name}", "", page.sections[""], ""]
-    said = "" if page.is_of_a_run else " · reported by `check` only"
-    lines += [f"Severity: **{page.severity}** · stage: **{page.stage}**{said}", ""]
+    note = "" if page.is_of_a_run else " · reported by `check` only"
+    lines += [f"Severity: **{page.severity}** · stage: **{page.stage}**{note}", ""]
     for heading in HEADINGS:
         lines += [f"## {heading}", "", page.sections[heading], ""]
     if page.links:

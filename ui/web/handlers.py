@@ -252,12 +252,12 @@ class Handlers:
 
     async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:
         """Yield how many runs are ahead until it is this one's turn; nothing new now and then, which tells who left."""
-        said, said_s = 0, 0.0
+        shown, shown_s = 0, 0.0
         while ahead := self.gate.runs_ahead(turn):
-            if not said or time.monotonic() - said_s >= TICK_S * self.gate.redraw_rate():
+            if not shown or time.monotonic() - shown_s >= TICK_S * self.gate.redraw_rate():
                 sentence = f"Waiting: {ahead} {'run is' if ahead == 1 else 'runs are'} ahead of yours"
-                yield {} if ahead == said else {"verdict": running_payload(sentence, run=view.run)}
-                said, said_s = ahead, time.monotonic()
+                yield {} if ahead == shown else {"verdict": running_payload(sentence, run=view.run)}
+                shown, shown_s = ahead, time.monotonic()
             await self.gate.wait(turn)
 
     async def _run(self, view: RunView, given: Pasted, fields: TargetFields, key: str) -> AsyncGenerator[Update, None]:

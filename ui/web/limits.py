@@ -94,17 +94,17 @@ def mask_keys(request: Request) -> Request:
     body = redact_body(request.body)
     if body == request.body:
         return request
-    said = Notice("", "What looks like a key was masked: a public page neither keeps nor sends keys.")
-    return replace(request, body=body, text=body_text(body), notices=(*request.notices, said))
+    notice = Notice("", "What looks like a key was masked: a public page neither keeps nor sends keys.")
+    return replace(request, body=body, text=body_text(body), notices=(*request.notices, notice))
 
 
 def bounded_request(request: Request, limits: Limits) -> Request:
     """Return a request that says how many tokens it wants at most; without that a server may generate for long."""
     if limits.max_tokens is None or any(request.body.get(name) is not None for name in _MAX_TOKENS):
         return request
-    said = Notice("max_tokens", f"Set to {limits.max_tokens:,}, the limit on this public page.")
+    notice = Notice("max_tokens", f"Set to {limits.max_tokens:,}, the limit on this public page.")
     body: JSONObject = {**request.body, "max_tokens": limits.max_tokens}
-    return replace(request, body=body, notices=(*request.notices, said))
+    return replace(request, body=body, notices=(*request.notices, notice))
 
 
 _MAX_TOKENS = ("max_tokens", "max_completion_tokens")

@@ -71,7 +71,7 @@ class _Updates:
         """Return the payload of the view."""
         counts = self.counts or Counts()
         unread = sum(counts.unread.values())
-        said = joined(
+        summary = joined(
             count_of(counts.exchanges, "exchange"),
             f"{counts.read:,} read",
             f"{unread:,} not read" if unread else None,
@@ -84,7 +84,7 @@ class _Updates:
                 **table,
                 "state": state,
                 "sentence": table.get("sentence") or nothing,
-                "source": joined(said, f"kept in `{journal}`", *self.problems),
+                "source": joined(summary, f"kept in `{journal}`", *self.problems),
                 "address": "" if ended else self.base_url,
                 "upstream": self.upstream,
                 "last": self.last,

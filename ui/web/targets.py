@@ -295,8 +295,8 @@ def request_for(request: Request, target: Target) -> Request:
     if target.base_url is None or target.model or request.body.get("model") != LAB_MODEL_NAME:
         return request
     body = {name: value for name, value in request.body.items() if name != "model"}
-    said = Notice("model", f"`{LAB_MODEL_NAME}` is the lab's model: the server's first model is used instead.")
-    return replace(request, body=body, notices=(*request.notices, said))
+    notice = Notice("model", f"`{LAB_MODEL_NAME}` is the lab's model: the server's first model is used instead.")
+    return replace(request, body=body, notices=(*request.notices, notice))
 
 
 def trusting_template(target: Target, request: Request, *, is_public: bool) -> Target:

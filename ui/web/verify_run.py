@@ -117,7 +117,7 @@ class VerifyRun:
 def running_payload(progress: Progress, elapsed_s: float, table: str | None = None) -> str:
     """Return the payload while it runs: how far it is, above what was read so far."""
     done = progress.read + progress.failed
-    said = joined(
+    summary = joined(
         f"{done:,} of {progress.total:,} read",
         f"{progress.failed:,} failed" if progress.failed else None,
         f"{count_of(progress.lost, 'call')} lost" if progress.lost else None,
@@ -127,7 +127,7 @@ def running_payload(progress: Progress, elapsed_s: float, table: str | None = No
     header = {} if table is None else unpack_payload(table)[0]
     sentence = header.get("sentence") or "Asking the server, row by row"
     return pack_payload(
-        {**header, "state": "running", "sentence": sentence, "progress": {"text": said, "fraction": fraction}}
+        {**header, "state": "running", "sentence": sentence, "progress": {"text": summary, "fraction": fraction}}
     )
 
 

@@ -330,8 +330,8 @@ def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
 
 def _run_link(run: SharedRun) -> tuple[JSONObject, bytes]:
     state: JSONObject = {"request": run.trace.request.text, "run": run.short_bundle}
-    said = "The link contains the run without received answers, stream events and second answers; the report has them."
-    return {"kind": "link", "state": state, "notes": [said]}, b""
+    note = "The link contains the run without received answers, stream events and second answers; the report has them."
+    return {"kind": "link", "state": state, "notes": [note]}, b""
 
 
 def _kept(run: SharedRun) -> tuple[JSONObject, bytes]:

@@ -161,14 +161,14 @@ def _search(value: JSON, depth: int) -> str:
         return "; ".join(dict.fromkeys(part for part in parts if part))
     if not isinstance(value, dict):
         return ""
-    said = next((found for key in _KEYS if (found := _search(value.get(key), depth - 1))), "")
-    if said and (places := _details_of(value)):
-        said = f"{said}: {'; '.join(f'`{place}`: {words}' for place, words in places)}"
-    path = _path_of(value.get("loc")) or ("body" if said in _OF_BODY and value.get("loc") == ["body"] else "")
+    message = next((found for key in _KEYS if (found := _search(value.get(key), depth - 1))), "")
+    if message and (places := _details_of(value)):
+        message = f"{message}: {'; '.join(f'`{place}`: {words}' for place, words in places)}"
+    path = _path_of(value.get("loc")) or ("body" if message in _OF_BODY and value.get("loc") == ["body"] else "")
     upstream = text_of(as_object(value.get("metadata")).get("raw"))
-    if said and upstream and upstream not in said:
-        said = f"{said}: {upstream}"
-    return f"`{path}`: {said}" if said and path else said
+    if message and upstream and upstream not in message:
+        message = f"{message}: {upstream}"
+    return f"`{path}`: {message}" if message and path else message
 
 
 def _details_of(error: JSONObject) -> list[tuple[str, str]]:
@@ -283,11 +283,11 @@ def _faults_of_python(text: str) -> list[JSON]:
         return []
     found: list[JSON] = []
     for fault in listed if isinstance(listed, list) else []:
-        loc, said = (fault.get("loc"), fault.get("msg")) if isinstance(fault, dict) else (None, None)
-        if not isinstance(loc, tuple | list) or not isinstance(said, str):
+        loc, message = (fault.get("loc"), fault.get("msg")) if isinstance(fault, dict) else (None, None)
+        if not isinstance(loc, tuple | list) or not isinstance(message, str):
             return []
         steps: list[JSON] = [step for step in loc if isinstance(step, str | int)]
-        found.append({"loc": steps, "msg": said, **_given_in(fault)})
+        found.append({"loc": steps, "msg": message, **_given_in(fault)})
     return found
 
 

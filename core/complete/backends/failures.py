@@ -96,7 +96,7 @@ _LATER_HINT = (
 _SERVER_HINT = "The fault is in the server: check its log."
 _SHORTEST_SECRET = 4
 _EXCERPT_READ = 65_536  # of a text: looking through all of a long one takes a while
-_MESSAGE_CHARS = 400  # of the server's words in ours; `BackendError.said` has them whole
+_MESSAGE_CHARS = 400  # of the server's words in ours; `BackendError.server_message` has them whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +216,9 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
     content_type = headers.get("content-type", "")
     words = read_words(content_type, text)
     own = call.scrub(words.text)
-    said = own if len(own) <= _MESSAGE_CHARS else own[: _MESSAGE_CHARS - 1] + "…"
-    said = said or title_of_page(content_type, text)
-    message = f"{call} answered {status} {status_name(status)}".rstrip() + (f": {said}" if said else "")
+    shown = own if len(own) <= _MESSAGE_CHARS else own[: _MESSAGE_CHARS - 1] + "…"
+    shown = shown or title_of_page(content_type, text)
+    message = f"{call} answered {status} {status_name(status)}".rstrip() + (f": {shown}" if shown else "")
     hint = _HINT_BY_STATUS.get(status, _SERVER_HINT if status >= 500 else "")
     wait = headers.get("retry-after") if status == 429 else None
     if wait:
@@ -248,7 +248,7 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         kind=kind,
         status=status,
         body=body,
-        said=own,
+        server_message=own,
         field=words.field,
         code=words.code,
         output=None if words.output is None else call.scrub(words.output),

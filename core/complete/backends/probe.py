@@ -93,17 +93,17 @@ def _is_named(entry: JSONObject, model: str) -> bool:
 
 async def _recognise(looks: Looks, entry: JSONObject, models: Answer | BackendError) -> Engine:
     """Return which software it is: by what it says of a model, else by paths that only one has."""
-    said = _said_to_be(looks, entry, models)
-    if await _is_believed(looks, said):
-        return said
+    claimed = _claimed_engine(looks, entry, models)
+    if await _is_believed(looks, claimed):
+        return claimed
     named = await _first_by_own_paths(looks, (one for one in ENGINES.values() if one.marks.overrules))
-    if named is not None or said is not UNKNOWN:
-        return named or said
+    if named is not None or claimed is not UNKNOWN:
+        return named or claimed
     others = (one for one in ENGINES.values() if not one.marks.overrules)
     return await _first_by_own_paths(looks, others) or UNKNOWN
 
 
-def _said_to_be(looks: Looks, entry: JSONObject, models: Answer | BackendError) -> Engine:
+def _claimed_engine(looks: Looks, entry: JSONObject, models: Answer | BackendError) -> Engine:
     owner = text_of(entry.get("owned_by")) or ""
     header = models.headers.get("server", "") if isinstance(models, Answer) else ""
     metrics = looks.text("/metrics")

@@ -141,9 +141,9 @@ def _resolve(faults: list[_Fault], depth: int) -> list[_Fault]:
     done: dict[Steps, list[_Fault]] = {}
     for place, forms in by_place.items():
         if len(forms) >= _MIN_FORMS and depth > 0:
-            said = _faults_of_value(place, forms)
-            if said is not None:
-                done[place] = _resolve(said, depth - 1)
+            inner = _faults_of_value(place, forms)
+            if inner is not None:
+                done[place] = _resolve(inner, depth - 1)
     left: list[_Fault] = []
     for fault in faults:
         at = _place_of_form(fault)

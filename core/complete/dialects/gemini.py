@@ -139,16 +139,16 @@ def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str
 
 def _list_reasons(value: JSONObject, candidate: JSONObject) -> list[str]:
     """Return what an answer says of an end that the API does not define."""
-    said: list[str] = []
+    sentences: list[str] = []
     if words := text_of(_get(candidate, "finishMessage")):
-        said.append(f"The API says: {shorten(words, 300)}")
+        sentences.append(f"The API says: {shorten(words, 300)}")
     if blocked := _get(as_object(_get(value, "promptFeedback")), "blockReason"):
-        said.append(f"The prompt was blocked: {shorten(blocked)}.")
+        sentences.append(f"The prompt was blocked: {shorten(blocked)}.")
     if _get(candidate, "finishReason") == "MALFORMED_FUNCTION_CALL":
-        said.append(
+        sentences.append(
             "`MALFORMED_FUNCTION_CALL`: the model wrote a call that the API could not parse, and the API dropped it."
         )
-    return said
+    return sentences
 
 
 def _usage(value: JSONObject) -> Usage | None:

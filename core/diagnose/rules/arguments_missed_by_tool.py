@@ -48,21 +48,21 @@ def find(trace: Trace) -> Iterator[Report]:
     for call in history_calls(trace.request):
         if decode_json(as_text(call.arguments) or "{}") != {}:
             continue
-        found = next(((at, said) for at, said in _results(messages, call.id) if _MISSING.search(said)), None)
+        found = next(((at, result) for at, result in _results(messages, call.id) if _MISSING.search(result)), None)
         if found is None:
             continue
-        at, said = found
-        match = _MISSING.search(said)
+        at, result = found
+        match = _MISSING.search(result)
         name = "" if match is None else next((group for group in match.groups() if group), "")
         complaint = f"`{name}` is missing" if name else "something is missing"
         yield Report(
             title=f"The call to `{call.name}` went out without arguments, and its tool answers that {complaint}.",
             detail=f"`{call.field}.function.arguments` is {str(call.arguments)[:40]!r}; messages[{at}].content is "
-            f"{quote(said, 160)!r}. Parsers return `{{}}` if they read the name of a call but not what follows it; "
+            f"{quote(result, 160)!r}. Parsers return `{{}}` if they read the name of a call but not what follows it; "
             "models rarely write no arguments.",
             evidence=(
                 in_request(f"{call.field}.function.arguments", str(call.arguments)),
-                in_request(f"messages[{at}].content", said),
+                in_request(f"messages[{at}].content", result),
             ),
             fix="Get the raw output of that turn (without a tool parser, or from the server's debug log). If it "
             "contains the arguments, the server's parser lost them: use the parser of the model's notation, or a newer "

@@ -142,8 +142,8 @@ def _words(result: ChatResult) -> str:
 
 
 def _reported(result: ChatResult) -> str:
-    said = result.error or ""
-    return said.removeprefix(_REPORTED) if said.startswith(_REPORTED) else ""
+    message = result.error or ""
+    return message.removeprefix(_REPORTED) if message.startswith(_REPORTED) else ""
 
 
 def _stage_of_words(result: ChatResult) -> Stage | None:

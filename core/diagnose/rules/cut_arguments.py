@@ -92,18 +92,18 @@ def _report(trace: Trace, call: CallField, text: str, words: str, cause: _Cause)
 def _cause_of(trace: Trace, text: str) -> _Cause:
     chat = trace.chat
     assert chat is not None
-    said = f"`finish_reason` is {'absent' if chat.finish_reason is None else f'`{chat.finish_reason}`'}"
+    finish = f"`finish_reason` is {'absent' if chat.finish_reason is None else f'`{chat.finish_reason}`'}"
     reason = why_cut(trace)
     if reason is not None:
         limit = output_limit(trace)
-        shown = f"They were cut: {reason}" + ("." if "finish_reason" in reason else f"; {said}.")
+        shown = f"They were cut: {reason}" + ("." if "finish_reason" in reason else f"; {finish}.")
         asked = (in_request("max_tokens", str(max_tokens_of(trace))),) if limit.is_requested else ()
         return _Cause(f"were cut by {limit.name}", shown, limit.step.text, evidence=asked)
     if isinstance(chat.stop_reason, str):
-        shown = f"The server reports the stop string {chat.stop_reason!r}; {said}."
+        shown = f"The server reports the stop string {chat.stop_reason!r}; {finish}."
         return _Cause("were cut by a stop string", shown, f"Remove {chat.stop_reason!r} from `stop`.")
     if isinstance(chat.stop_reason, int) and trace.chat_stream is not None:
-        shown = f"No limit was reached: the server reports the stop token {chat.stop_reason}, and {said}."
+        shown = f"No limit was reached: the server reports the stop token {chat.stop_reason}, and {finish}."
         return _lost_in_stream(shown)
     if chat.error is not None:
         return _Cause("break off, as the answer does", f"{chat.error}", "Ask again, and read the answer to its end.")
@@ -113,7 +113,7 @@ def _cause_of(trace: Trace, text: str) -> _Cause:
         return _Cause(
             "break off where the stream ends", shown, "Read the stream up to `data: [DONE]`, then look again."
         )
-    return _likely(trace, text, said)
+    return _likely(trace, text, finish)
 
 
 def _lost_in_stream(shown: str) -> _Cause:
@@ -133,24 +133,24 @@ def _is_short_stream(trace: Trace, text: str) -> bool:
     return trace.chat_stream is not None and is_open and is_small and is_ended and not body_of(trace).get("stop")
 
 
-def _likely(trace: Trace, text: str, said: str) -> _Cause:
+def _likely(trace: Trace, text: str, finish: str) -> _Cause:
     """Return the limit that the request sets, where nothing shows which one was reached."""
     cap = max_tokens_of(trace)
     if cap is None and _is_short_stream(trace, text):
-        return _lost_in_stream(f"The request sets no limit, only {len(text)} characters came, and {said}.")
+        return _lost_in_stream(f"The request sets no limit, only {len(text)} characters came, and {finish}.")
     if cap is not None and completion_tokens(trace) is None and len(text) <= 16 * cap:
-        shown = f"The request allows {cap} tokens of output, the answer has no count of them, and {said}."
+        shown = f"The request allows {cap} tokens of output, the answer has no count of them, and {finish}."
         fix = f"{output_limit(trace).step.text} If they still break off there, it was not this limit."
         asked = (in_request("max_tokens", str(cap)),)
         return _Cause(f"are cut, probably by max_tokens ({cap})", shown, fix, Certainty.INFERRED, evidence=asked)
     stops = body_of(trace).get("stop")
     if stops:
-        shown = f"{said}, and the request sets `stop`: a stop string may have been part of a value."
+        shown = f"{finish}, and the request sets `stop`: a stop string may have been part of a value."
         asked = (in_request("stop", str(stops)),)
         return _Cause("break off", shown, "Ask again without `stop`.", Certainty.INFERRED, evidence=asked)
     counted = completion_tokens(trace)
     count = "" if counted is None else f" The server counted {counted} tokens of output."
-    shown = f"{said}, and nothing shows that a limit was reached.{count}"
+    shown = f"{finish}, and nothing shows that a limit was reached.{count}"
     fix = (
         "Compare the number of output tokens with the limit of the request: some servers report "
         "`tool_calls` although the limit ended the output. If no limit was reached, a parser or a proxy "

@@ -84,18 +84,18 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.chat is not None or trace.refusal is not None:
         return
     for kind in Reported if trace.raw is None else (Reported.LOST,):
-        said = [note.removeprefix(kind.value) for note in trace.notes if note.startswith(kind.value)]
-        if said:
-            yield _report(trace, kind, said)
+        claims = [note.removeprefix(kind.value) for note in trace.notes if note.startswith(kind.value)]
+        if claims:
+            yield _report(trace, kind, claims)
             return
 
 
-def _report(trace: Trace, kind: Reported, said: list[str]) -> Report:
+def _report(trace: Trace, kind: Reported, claims: list[str]) -> Report:
     families = [found for name in model_names(trace) if (found := family_of_model(name)) is not None]
     return Report(
         title=_TITLES[kind],
-        detail=f"{_DETAILS[kind]} This is inferred from what the text says: {' '.join(said)}",
-        evidence=tuple(FindingEvidence("server", quote=quote(one)) for one in said),
+        detail=f"{_DETAILS[kind]} This is inferred from what the text says: {' '.join(claims)}",
+        evidence=tuple(FindingEvidence("server", quote=quote(one)) for one in claims),
         fix=_FIXES.get(kind) or (*have_parsed(trace, families[0] if families else "generic"), _SHOW),
         certainty=Certainty.INFERRED,
     )

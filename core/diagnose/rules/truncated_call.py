@@ -68,13 +68,13 @@ def _report(trace: Trace, index: int | None, call: ToolCallAttempt, reason: str 
         evidence.append(in_message(f"tool_calls[{index}]", call.arguments))
     if limit.is_requested:
         evidence.append(in_request("max_tokens", str(max_tokens_of(trace))))
-    said = "" if chat is None else f" The server says finish_reason `{chat.finish_reason}`."
+    server_word = "" if chat is None else f" The server says finish_reason `{chat.finish_reason}`."
     return Report(
         title=f"The tool call was cut by {limit.name} {ending}."
         if reason is not None
         else "The output ends inside a tool call, and the server reports it as complete.",
         detail=f"`{call.name or 'a call'}` breaks off at character {call.char_span.stop} with {written[-60:]!r}."
-        f"{said}" + (f" Cut because {reason}." if reason is not None else " Nothing shows which limit cut it."),
+        f"{server_word}" + (f" Cut because {reason}." if reason is not None else " Nothing shows which limit cut it."),
         evidence=tuple(evidence),
         fix=f"Do not execute this call and do not replay it in the history. {limit.step.text} "
         "Decide by the last token and the limit, not by finish_reason.",

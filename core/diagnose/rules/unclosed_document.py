@@ -53,10 +53,10 @@ def find(trace: Trace) -> Iterator[Report]:
     content = content_of(chat.message) or ""
     fault = break_of(content)
     is_string = fault is not None and "string" in fault.words
-    said = "" if chat.finish_reason is None else f", and finish_reason is `{chat.finish_reason}`"
+    reason = "" if chat.finish_reason is None else f", and finish_reason is `{chat.finish_reason}`"
     schema = ", and the schema does not explain it" if is_promised else ""
     yield Report(
-        title=f"The JSON document is not closed{said}.",
+        title=f"The JSON document is not closed{reason}.",
         detail=f"Content ends with {content[-60:]!r}"
         + (" inside a string" if is_string else "")
         + f".{_meant_end(content) if is_string else ''}{_tokens(trace)} No token limit shows{schema}.",

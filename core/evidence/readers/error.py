@@ -115,8 +115,8 @@ def _refusal_of(answer: JSON, status: int | None) -> Refusal | None:
             return None if found is None or found.score < 0.8 else found.refusal
         answer = value
     if isinstance(answer, dict) and isinstance(answer.get("body"), dict):
-        said = answer.get("status_code", answer.get("status"))
-        return error_of_value(answer["body"], said if isinstance(said, int) and said >= 400 else status)
+        code = answer.get("status_code", answer.get("status"))
+        return error_of_value(answer["body"], code if isinstance(code, int) and code >= 400 else status)
     return error_of_value(answer, status)
 
 

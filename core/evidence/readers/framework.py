@@ -267,8 +267,8 @@ _MAX_BEFORE = 60  # characters of a label before what was printed
 def _springs(text: str) -> ChatResult:
     calls = [call_of(found["name"], _json_at(text, found.end()), found["id"]) for found in _SPRING.finditer(text)]
     _, _, after = text.partition(_SPRING_TEXT)
-    said = after.partition(", metadata=")[0]
-    content = said if said not in ("", "null") else None
+    shown = after.partition(", metadata=")[0]
+    content = shown if shown not in ("", "null") else None
     return ChatResult(assistant_of(content, calls), None)
 
 

@@ -71,12 +71,12 @@ def _read(paste: Paste) -> Evidence:
         evidence = replace(evidence, request=read_request(body_text(requests[0])))
     if answers:
         evidence = _add_response(evidence, answers[0])
-    said: list[str] = []
+    remarks: list[str] = []
     if len(requests) > 1:
-        said.append(shared_prefix(requests[0], requests[1]))
+        remarks.append(shared_prefix(requests[0], requests[1]))
     if len(answers) > 1:
-        said.append(f"The transcript contains {len(answers)} responses; the first one was read.")
-    return replace(evidence, notes=(*evidence.notes, *said))
+        remarks.append(f"The transcript contains {len(answers)} responses; the first one was read.")
+    return replace(evidence, notes=(*evidence.notes, *remarks))
 
 
 def _add_response(evidence: Evidence, part: _Part) -> Evidence:

@@ -79,11 +79,11 @@ def _add_error(evidence: Evidence, paste: Paste) -> Evidence:
     found = error_of_text(paste.text)
     if found is None:
         return evidence
-    said = evidence_of_error(found.refusal)
-    words, notes = f"{evidence.words} with an error", (*evidence.notes, *said.notes)
+    failed = evidence_of_error(found.refusal)
+    words, notes = f"{evidence.words} with an error", (*evidence.notes, *failed.notes)
     if evidence.raw is not None:
-        return replace(evidence, words=words, error=said.error)
-    return replace(evidence, words=words, error=said.error, raw=said.raw, raw_reason=said.raw_reason, notes=notes)
+        return replace(evidence, words=words, error=failed.error)
+    return replace(evidence, words=words, error=failed.error, raw=failed.raw, raw_reason=failed.raw_reason, notes=notes)
 
 
 def _begins_in_call(text: str) -> bool:

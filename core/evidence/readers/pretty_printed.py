@@ -46,9 +46,9 @@ def _read(paste: Paste) -> Evidence:
     for rule, end in zip(rules, ends, strict=True):
         text = paste.text[rule.end() : end].strip("\n")
         if rule["who"] == "Tool":
-            said = text.partition("\n\n")[2] if text.startswith("Name: ") else text
+            result = text.partition("\n\n")[2] if text.startswith("Name: ") else text
             call_id = open_ids.pop(0) if open_ids else None  # it is not printed: results come in the order of the calls
-            messages.append({"role": "tool", "tool_call_id": call_id, "content": said.strip()})
+            messages.append({"role": "tool", "tool_call_id": call_id, "content": result.strip()})
         elif rule["who"].lower() == "ai":
             calls = _calls(text)
             open_ids = [str(call["id"]) for call in calls]

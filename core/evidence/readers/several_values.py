@@ -62,15 +62,15 @@ def _read_request(requests: list[JSONObject], paste: Paste) -> Evidence:
 
 
 def _notes(values: list[JSON], requests: list[JSONObject], answers: list[JSON]) -> list[str]:
-    said: list[str] = []
+    remarks: list[str] = []
     if len(requests) > 1:
-        said.append(shared_prefix(requests[0], requests[1]))
+        remarks.append(shared_prefix(requests[0], requests[1]))
     if len(answers) > 1:
-        said.append(f"The paste contains {len(answers)} responses; the first one was read.")
+        remarks.append(f"The paste contains {len(answers)} responses; the first one was read.")
     others = len(values) - len(requests) - len(answers)
     if others:
-        said.append(f"Left out: {others} of {len(values)} JSON values, which are neither a request nor a response.")
-    return said
+        remarks.append(f"Left out: {others} of {len(values)} JSON values, which are neither a request nor a response.")
+    return remarks
 
 
 READER = Reader(Form.SEVERAL, _finds, _read)

@@ -73,7 +73,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "rate-limit",
-        RATE.told,
+        RATE.pattern,
         Stage.COMPLETE,
         Cause.RATE,
         "The request exceeds the rate limit of the account",
@@ -83,7 +83,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "quota",
-        QUOTA.told,
+        QUOTA.pattern,
         Stage.COMPLETE,
         Cause.QUOTA,
         "The plan or billing of the account does not allow the request",
@@ -109,7 +109,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "key",
-        ACCESS.told,
+        ACCESS.pattern,
         Stage.COMPLETE,
         Cause.ACCESS,
         "The server did not accept the API key",

@@ -29,15 +29,15 @@ def _ask_system(probing: Probing) -> ProbeResult:
 
 
 def _ask_developer(probing: Probing) -> ProbeResult:
-    said = _role_answer(probing, "developer")
-    if said.support is not Support.SUPPORTED:
-        return said
+    answer = _role_answer(probing, "developer")
+    if answer.support is not Support.SUPPORTED:
+        return answer
     attempt = probing.render(_headed("developer"))
     for role in ("system", "user"):
         if probing.render(_headed(role)).text == attempt.text:
             detail = f"Printed exactly as a message of role `{role}` would be."
-            return said._replace(support=Support.CHANGED, detail=detail)
-    return said
+            return answer._replace(support=Support.CHANGED, detail=detail)
+    return answer
 
 
 def _headed(role: str) -> list[JSON]:
@@ -86,8 +86,8 @@ def _ask_parts(probing: Probing) -> ProbeResult:
         lost = [name for name, at in (("the first", start), ("the second", stop)) if at < 0]
         if len(lost) == 2:
             return ignored(attempt, "messages[0].content", "Content given as parts")
-        said = seen(Support.CHANGED, f"One of two text parts was dropped: {lost[0]}.", attempt, max(start, stop))
-        return said._replace(change=Change.PART_LOST)
+        answer = seen(Support.CHANGED, f"One of two text parts was dropped: {lost[0]}.", attempt, max(start, stop))
+        return answer._replace(change=Change.PART_LOST)
     repr_at = attempt.text.find("'text'")
     if repr_at >= 0 or '"text"' in attempt.text:
         at = repr_at if repr_at >= 0 else attempt.text.find('"text"')

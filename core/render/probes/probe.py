@@ -156,12 +156,12 @@ class Probe(NamedTuple):
     def answer(self, probing: Probing) -> ProbeAnswer:
         """Ask it, unless the template has used up what there was."""
         if probing.is_exhausted:
-            said = ProbeResult(
+            result = ProbeResult(
                 Support.UNKNOWN, "Not tested: the template repeatedly used up the time limit of a render."
             )
         else:
-            said = self.ask(probing)
-        return ProbeAnswer(self.name, self.title, *said)
+            result = self.ask(probing)
+        return ProbeAnswer(self.name, self.title, *result)
 
 
 def refused(attempt: Attempt, control: Attempt | None = None) -> ProbeResult:

@@ -131,11 +131,11 @@ def _default(probing: Probing, on: Attempt, off: Attempt) -> str:
 
 def _ask_effort(probing: Probing) -> ProbeResult:
     first = [probing.render(PLAIN, reasoning_effort=effort) for effort in _EFFORTS]
-    said = _effort_answer("reasoning_effort", first)
+    answer = _effort_answer("reasoning_effort", first)
     for name in _EFFORT_KWARGS:
-        said = said or _effort_answer(name, [render_plain_with(probing, {name: effort}) for effort in _EFFORTS])
-    if said is not None:
-        return said
+        answer = answer or _effort_answer(name, [render_plain_with(probing, {name: effort}) for effort in _EFFORTS])
+    if answer is not None:
+        return answer
     if all(attempt.error is not None for attempt in first):
         return refused(first[0], plain(probing))
     return ProbeResult(Support.IGNORED, "`reasoning_effort` low, medium and high all give the same prompt.")

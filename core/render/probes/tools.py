@@ -144,10 +144,10 @@ def _ask_object(probing: Probing) -> ProbeResult:
 
 
 def _ask_text(probing: Probing) -> ProbeResult:
-    said = _arguments_answer(probing, json.dumps(_ARGUMENTS), _ARGUMENTS)
-    if said.support in (Support.CHANGED, Support.REFUSED):
-        return said._replace(detail=f"{said.detail} (vLLM decodes such text before the template sees it.)")
-    return said
+    answer = _arguments_answer(probing, json.dumps(_ARGUMENTS), _ARGUMENTS)
+    if answer.support in (Support.CHANGED, Support.REFUSED):
+        return answer._replace(detail=f"{answer.detail} (vLLM decodes such text before the template sees it.)")
+    return answer
 
 
 def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> ProbeResult:

@@ -38,8 +38,8 @@ def _lines(trace: Trace, program: str, title_of: Callable[[str], str]) -> Iterat
     if trace.parse is not None:
         yield from call_table(trace.parse, trace.chat)
     if trace.refusal is not None:
-        said = prose(trace.refusal.message, _LONGEST_DETAIL)
-        yield f"The server refused the request, HTTP {trace.refusal.status}: {said}"
+        message = prose(trace.refusal.message, _LONGEST_DETAIL)
+        yield f"The server refused the request, HTTP {trace.refusal.status}: {message}"
         yield ""
     for finding in trace.findings[:_MAX_FINDINGS]:
         yield from _finding(finding)

@@ -101,9 +101,9 @@ def differences_of(kept: Kept, apis: Sequence[Api]) -> Differences:
             elif left is not None or right is not None:
                 lacking, failed = (api, row) if right is None else (apis[0], rows[0])
                 error = str(as_object(failed.get("response")).get("error"))
-                said = f"There is no run by {lacking.label}: {error}"
+                reason = f"There is no run by {lacking.label}: {error}"
                 cause = no_endpoint(lacking) if says_missing(error) else None
-                found.add(index, [ApiDifference((apis[0], api), "status", cause, said)])
+                found.add(index, [ApiDifference((apis[0], api), "status", cause, reason)])
     return found
 
 

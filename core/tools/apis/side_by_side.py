@@ -95,7 +95,7 @@ def _differences(runs: Mapping[Api, Trace | None], problems: Mapping[Api, Backen
     there = [(api, trace) for api, trace in runs.items() if trace is not None]
     first, left = there[0]
     for api, error in problems.items():
-        cause = f"request checks: {error.said}" if error.status is not None and error.status < 500 else None
+        cause = f"request checks: {error.server_message}" if error.status is not None and error.status < 500 else None
         if is_missing(error) or says_missing(error.message):
             cause = no_endpoint(api)
         yield ApiDifference((first, api), "status", cause, f"There is no run by {api.label}: {error.message}")
@@ -174,8 +174,8 @@ def _cause_of_prompt(
     if is_explained and changed:
         path = changed[0].path
         parts = (one for one in request if one.field and (_is_part(one.field, path) or _is_part(path, one.field)))
-        said = next((one.detail for one in parts), "")
-        return f"request conversion: {said or _change_words(changed[0])}"
+        message = next((one.detail for one in parts), "")
+        return f"request conversion: {message or _change_words(changed[0])}"
     for trace in (right, left):
         other = right if trace is left else left
         proof = () if trace.prompt is None else trace.prompt.proof or ()
@@ -299,19 +299,21 @@ def _is_beginning(left: Trace, right: Trace) -> bool:
 def _status(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference | None:
     broken = [trace for trace in (left, right) if trace.refusal is None and _is_broken(trace)]
     if len(broken) == 1:
-        said = shorten(broken[0].chat.error if broken[0].chat else "", _SHOWN)
+        message = shorten(broken[0].chat.error if broken[0].chat else "", _SHOWN)
         return ApiDifference(
             pair,
             "status",
             _cause_of_break(broken[0], left if broken[0] is right else right),
-            f"{broken[0].api.label} gave no answer: {said}.",
+            f"{broken[0].api.label} gave no answer: {message}.",
         )
     refused = [trace for trace in (left, right) if trace.refusal is not None]
     if not refused or (len(refused) == 2 and _refusal(left) == _refusal(right)):
         return None
     cause = _cause_of_refusal(refused, [left, right])
-    said = "; ".join(f"{trace.api.label} answered {_refusal(trace)}" for trace in refused)
-    return ApiDifference(pair, "status", cause, f"{said}; the other API answered." if len(refused) == 1 else f"{said}.")
+    message = "; ".join(f"{trace.api.label} answered {_refusal(trace)}" for trace in refused)
+    return ApiDifference(
+        pair, "status", cause, f"{message}; the other API answered." if len(refused) == 1 else f"{message}."
+    )
 
 
 def _is_broken(trace: Trace) -> bool:
@@ -322,13 +324,13 @@ def _is_broken(trace: Trace) -> bool:
 
 def _cause_of_break(trace: Trace, other: Trace) -> str | None:
     """Return that the same request is refused where no stream is asked for, if that was tried."""
-    said = next((note for note in trace.notes if note.startswith(WITHOUT_STREAM)), None)
-    if said is None:
+    message = next((note for note in trace.notes if note.startswith(WITHOUT_STREAM)), None)
+    if message is None:
         return None
-    lost = next((one for one in other.lost if one not in trace.lost and _is_named(one.field, trace, said)), None)
+    lost = next((one for one in other.lost if one not in trace.lost and _is_named(one.field, trace, message)), None)
     if lost is not None:
         return f"request conversion: To {other.api.label}: {lost.message}"
-    return f"request checks: {said}"
+    return f"request checks: {message}"
 
 
 def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | None:
@@ -342,29 +344,29 @@ def _cause_of_refusal(refused: Sequence[Trace], both: Sequence[Trace]) -> str | 
     if len(refused) == 2:
         return "request checks: both APIs refuse the request, each in its own words"
     other = next(trace for trace in both if trace is not worst)
-    said = "" if worst.refusal is None else worst.refusal.message
+    message = "" if worst.refusal is None else worst.refusal.message
     is_of_media = _is_of_media(worst) and _has_media(worst) and not _has_media(other)
     for this, opposite in ((other, worst), (worst, other)):
         for lost in this.lost:
-            if lost not in opposite.lost and (_is_named(lost.field, worst, said) or (this is other and is_of_media)):
+            if lost not in opposite.lost and (_is_named(lost.field, worst, message) or (this is other and is_of_media)):
                 return f"request conversion: To {this.api.label}: {lost.message}"
     return f"request checks: {finding.title}"
 
 
-def _is_named(field: str, trace: Trace, said: str) -> bool:
+def _is_named(field: str, trace: Trace, message: str) -> bool:
     """Return whether a refusal is about a field: it names it as one, or begins a sentence with it."""
     if not field.isidentifier():  # within a list, the name alone would not tell which
-        return _is_item_named(field, trace, said)
-    return any(_is_own_field(name, said) for name in (field, *_INNER_NAMES.get(field, ())))
+        return _is_item_named(field, trace, message)
+    return any(_is_own_field(name, message) for name in (field, *_INNER_NAMES.get(field, ())))
 
 
-def _is_own_field(field: str, said: str) -> bool:
+def _is_own_field(field: str, message: str) -> bool:
     as_field = rf"parameter={field}\b|['\"`]{field}['\"`]|\bbody\.{field}\b"
     as_subject = rf"(?:^|[:'\"`,]\s?){field}(?:\.\w+)*\s(?:must|is|are|has|was|cannot|should|requires)\b"
-    return re.search(f"{as_field}|{as_subject}", said) is not None
+    return re.search(f"{as_field}|{as_subject}", message) is not None
 
 
-def _is_item_named(field: str, trace: Trace, said: str) -> bool:
+def _is_item_named(field: str, trace: Trace, message: str) -> bool:
     """Return whether a refusal of the body that was pasted is about an item of a list in it.
 
     It gives the item's place, or names the list and what type of item it refuses.
@@ -373,13 +375,13 @@ def _is_item_named(field: str, trace: Trace, said: str) -> bool:
     if place is None or trace.api is not trace.request.api:
         return False
     name, index = place[1], int(place[2])
-    if re.search(rf"\b{name}(?:\.|\[|['\"], ?){index}\b", said):
+    if re.search(rf"\b{name}(?:\.|\[|['\"], ?){index}\b", message):
         return True
     items = objects_of((trace.sent_native or {}).get(name))
     kind = text_of(items[index].get("type")) if index < len(items) else None
-    if not kind or kind == "function" or not _is_own_field(name, said):
+    if not kind or kind == "function" or not _is_own_field(name, message):
         return False
-    return re.search(rf"\b{re.escape(kind)}\b", said, re.IGNORECASE) is not None
+    return re.search(rf"\b{re.escape(kind)}\b", message, re.IGNORECASE) is not None
 
 
 def _is_of_media(trace: Trace) -> bool:

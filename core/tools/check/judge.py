@@ -75,19 +75,19 @@ def judge(
     """
     if outcome.error is not None:
         return Cell(False, None, f"it fails: {outcome.error}", outcome=outcome)  # noqa: FBT003  # no value of ours
-    said = _compare(answer, outcome, raw, splits_reasoning=splits_reasoning, reads_calls=reads_calls)
-    problem = "; ".join(said.problems) or None
+    comparison = _compare(answer, outcome, raw, splits_reasoning=splits_reasoning, reads_calls=reads_calls)
+    problem = "; ".join(comparison.problems) or None
     vllms = outcome if isinstance(outcome, VllmOutcome) else None
     split = vllms.smallest_split if vllms is not None else ()
-    streamed = None if said.problems or _ran_out_of_time(outcome) else outcome.stream_equal
+    streamed = None if comparison.problems or _ran_out_of_time(outcome) else outcome.stream_equal
     if problem is None and streamed is False:
         problem = f"streamed differently: {outcome.first_unequal}"
     leaves_reasoning = not splits_reasoning and _has_reasoning(raw)
     if problem is None and leaves_reasoning:
         problem = "reasoning stays in the content: no reasoning parser is used"
     usual = vllms.usual_stream_equal if vllms is not None and streamed is not None else None
-    remark = "; ".join(said.remarks) or None
-    return Cell(not said.problems, streamed, problem, remark, split, outcome, usual, leaves_reasoning)
+    remark = "; ".join(comparison.remarks) or None
+    return Cell(not comparison.problems, streamed, problem, remark, split, outcome, usual, leaves_reasoning)
 
 
 def _compare(answer: Answer, outcome: ParserOutcome, raw: str, *, splits_reasoning: bool, reads_calls: bool) -> _Said:
@@ -98,13 +98,13 @@ def _compare(answer: Answer, outcome: ParserOutcome, raw: str, *, splits_reasoni
         problems += calls.problems
         remarks += calls.remarks
     if splits_reasoning:
-        said = _text_said("reasoning", answer.reasoning, outcome.reasoning)
-        problems += said.problems
-        remarks += said.remarks
-    said = _content_said(
+        comparison = _text_said("reasoning", answer.reasoning, outcome.reasoning)
+        problems += comparison.problems
+        remarks += comparison.remarks
+    comparison = _content_said(
         answer, outcome.content, is_strict=splits_reasoning or not _has_reasoning(raw), reads_calls=reads_calls
     )
-    return _Said((*problems, *said.problems), (*remarks, *said.remarks))
+    return _Said((*problems, *comparison.problems), (*remarks, *comparison.remarks))
 
 
 def _has_reasoning(raw: str) -> bool:

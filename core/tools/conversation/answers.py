@@ -96,8 +96,8 @@ def request_after(trace: Trace, answers: Sequence[ToolAnswer], *, user: str | No
     if trace.chat is None:
         raise RequestError("The run has no message to continue from.", "Run the request again.")
     messages = trace.request.body.get("messages")
-    said = {key: value for key, value in trace.chat.message.items() if value is not None and value != []}
-    message: JSONObject = {"role": "assistant", "content": None, **said}
+    kept = {key: value for key, value in trace.chat.message.items() if value is not None and value != []}
+    message: JSONObject = {"role": "assistant", "content": None, **kept}
     results: list[JSON] = [_result(answer) for answer in answers]
     further: list[JSON] = [] if user is None else [{"role": "user", "content": user}]
     before = messages if isinstance(messages, list) else []

@@ -215,9 +215,9 @@ def _calls(outcome: VllmOutcome) -> dict[tuple[str, str, int], str]:
         if not isinstance(function, dict):
             continue
         name, arguments = str(function.get("name")), str(function.get("arguments"))
-        said = (name, _canonical(arguments))
-        found[*said, seen[said]] = arguments
-        seen[said] += 1
+        key = (name, _canonical(arguments))
+        found[*key, seen[key]] = arguments
+        seen[key] += 1
     return found
 
 

@@ -112,8 +112,10 @@ def sentence_of(comparison: RunComparison, left: str = "A", right: str = "B") ->
 def explanation_of(comparison: RunComparison, left: str = "A", right: str = "B") -> str:
     """Return which stage explains the others, an inference from what differs first; "" where nothing differs."""
     prompt, raw = comparison.prompt, comparison.raw
-    said = [one for one in comparison.message or () if not one.path.endswith(".id")]  # a server draws ids at random
-    parts = [stage for stage, differs in (("raw outputs", raw.difference), ("messages", said)) if differs]
+    differing = [
+        one for one in comparison.message or () if not one.path.endswith(".id")
+    ]  # a server draws ids at random
+    parts = [stage for stage, differs in (("raw outputs", raw.difference), ("messages", differing)) if differs]
     if prompt.difference is not None:
         where = f"from {prompt.difference.unit} {prompt.difference.first} on"
         follows = f", and the different {' and '.join(parts)} may follow from that" if parts else ""
@@ -123,7 +125,7 @@ def explanation_of(comparison: RunComparison, left: str = "A", right: str = "B")
     known = "read the same prompt" if prompt.is_same else "may have read different prompts (one is not known)"
     if raw.difference is not None:
         reason = "the models, their weights or the sampling differ" if prompt.is_same else "the cause is not known"
-        follows = "; the different messages may follow from that" if said else ""
+        follows = "; the different messages may follow from that" if differing else ""
         return f"{left} and {right} {known} and wrote different text: {reason}{follows}."
     if raw.is_same:
         reason = "the servers read it differently, which points to their parsers"

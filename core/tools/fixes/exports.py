@@ -224,8 +224,8 @@ def _otel(trace: Trace) -> str:
         **{f"gen_ai.request.{name}": body.get(name) for name in ("temperature", "top_p", "max_tokens", "seed")},
     }
     if chat is not None:
-        said: JSON = [{**_message(chat.message), "finish_reason": chat.finish_reason or "unknown"}]
-        attributes |= {"gen_ai.output.messages": _text(said)}
+        answered: JSON = [{**_message(chat.message), "finish_reason": chat.finish_reason or "unknown"}]
+        attributes |= {"gen_ai.output.messages": _text(answered)}
         attributes["gen_ai.response.finish_reasons"] = [chat.finish_reason or "unknown"]
         if chat.usage is not None:
             attributes["gen_ai.usage.input_tokens"] = chat.usage.prompt_tokens

@@ -359,5 +359,5 @@ def _shared(before: Sequence[bytes], now: Sequence[bytes]) -> int:
     if len(now) <= len(before) and now != before:
         return 0  # shorter: started over, or summarized
     same = [a == b for a, b in zip(before, now, strict=False)]
-    said = [is_same for is_same, one in zip(same, before, strict=True) if one != b"system"]
-    return sum(same) if said and said[0] and 2 * sum(said) >= len(said) else 0
+    kept = [is_same for is_same, one in zip(same, before, strict=True) if one != b"system"]
+    return sum(same) if kept and kept[0] and 2 * sum(kept) >= len(kept) else 0

@@ -277,5 +277,5 @@ def _now() -> str:
 
 def _is_explained(failure: BackendError) -> bool:
     """Return whether a failure's message is known to be about the output or the template, and so not about the load."""
-    known = recognise_error(failure.said)
+    known = recognise_error(failure.server_message)
     return known is not None and known.error.is_about in (Cause.OUTPUT, Cause.TEMPLATE)

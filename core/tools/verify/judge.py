@@ -201,15 +201,15 @@ def _rendered(renderer: Renderer, body: JSONObject) -> tuple[Prompt | None, str 
 
 def account_of_run(trace: Trace, *, attempts: int) -> RowAccount:
     """Return what a run says, in numbers; what it does not say is `None`."""
-    said = [finding for finding in trace.findings if finding.severity is not Severity.NOTE]
+    problems = [finding for finding in trace.findings if finding.severity is not Severity.NOTE]
     chat = trace.chat
     account = RowAccount(
         evidence=None if trace.raw is None else trace.evidence,
         returned=None if chat is None else len(calls_of(chat)),
         leaked=_leaked(trace),
         stage=None if trace.verdict is None else trace.verdict.stage,
-        codes=tuple(sorted({finding.code for finding in said})),
-        errors=tuple(sorted({finding.code for finding in said if finding.severity is Severity.ERROR})),
+        codes=tuple(sorted({finding.code for finding in problems})),
+        errors=tuple(sorted({finding.code for finding in problems if finding.severity is Severity.ERROR})),
         attempts=attempts,
         verdict=None if trace.verdict is None else trace.verdict.sentence,
         prompt_tokens=_prompt_tokens(trace),

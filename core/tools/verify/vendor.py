@@ -66,12 +66,12 @@ class Checked(NamedTuple):
     Attributes:
         case: The case.
         status: Whether it is as it has to be.
-        said: What came instead; "" if it passed.
+        answer: What came instead; "" if it passed.
     """
 
     case: Case
     status: Status
-    said: str
+    answer: str
 
 
 def parameter_cases(parameters: Mapping[str, JSON], think_mode: str) -> Iterator[Case]:
@@ -182,7 +182,7 @@ async def check_vendor(
 def report_of(checked: Sequence[Checked]) -> JSONObject:
     """Return the report: totals as KVV's, and each case."""
     cases: list[JSON] = [
-        {"suite": one.case.suite, "id": one.case.id, "mode": one.case.mode, "status": one.status, "said": one.said}
+        {"suite": one.case.suite, "id": one.case.id, "mode": one.case.mode, "status": one.status, "said": one.answer}
         for one in checked
     ]
     by_suite = Counter((one.case.suite, one.status) for one in checked)

@@ -85,9 +85,9 @@ def _evidence_of(line: str, value: JSONObject, status: JSON) -> Evidence:
     try:
         return read_evidence(line, Form.EXCHANGE)
     except RequestError:
-        request, said = value["request"], value["response"]
+        request, response = value["request"], value["response"]
         if not isinstance(status, int) or status < _REFUSED or not isinstance(request, dict):
             raise
-        known = (as_object(said).get(name) for name in ("detail", "message"))
-        words = next((one for one in known if isinstance(one, str) and one), None) or shorten(said)
+        known = (as_object(response).get(name) for name in ("detail", "message"))
+        words = next((one for one in known if isinstance(one, str) and one), None) or shorten(response)
         return exchange_of(Form.EXCHANGE, request, {"error": {"message": words, "code": status}})

@@ -81,11 +81,11 @@ async def _serve() -> None:
 
 async def _keep(writer: Writer, raw: Raw, answer: Callable[[str], object]) -> None:
     try:
-        said: JSONObject = {"n_calls": (await writer.keep(raw)).n_calls}
+        reply: JSONObject = {"n_calls": (await writer.keep(raw)).n_calls}
     except DebuggerError as error:
-        said = {"problem": error.message, "hint": error.hint}
+        reply = {"problem": error.message, "hint": error.hint}
     with suppress(OSError):  # the proxy has gone
-        answer(f"{json.dumps({'number': raw.number, **said})}\n")
+        answer(f"{json.dumps({'number': raw.number, **reply})}\n")
 
 
 async def _read(reader: Files, kept: KeptExchanges, number: int, answer: Callable[[str], object]) -> None:
@@ -94,15 +94,15 @@ async def _read(reader: Files, kept: KeptExchanges, number: int, answer: Callabl
         read = GONE if line is None else await reader.file(number, line)
         if isinstance(read, str):
             kept.note_unread(number, read)
-            said: JSONObject = {"unread": read}
+            reply: JSONObject = {"unread": read}
         else:
             kept.note_client(number, read.client)
             kept.note_results(0, {number: read.filed})
-            said = {"row": read.row, "client": read.client, "place": read.place}
+            reply = {"row": read.row, "client": read.client, "place": read.place}
     except DebuggerError as error:
-        said = {"problem": error.message, "hint": error.hint}
+        reply = {"problem": error.message, "hint": error.hint}
     with suppress(OSError):
-        answer(f"{json.dumps({'number': number, **said})}\n")
+        answer(f"{json.dumps({'number': number, **reply})}\n")
 
 
 Answer: TypeAlias = JSONObject
@@ -143,11 +143,11 @@ class ReadingProcess:
             DebuggerError: It could not be written.
         """
         data = pickle.dumps(raw)
-        said = await self._asked(raw.number, b'{"number": %d, "bytes": %d}\n%s' % (raw.number, len(data), data))
-        if said is None or "problem" in said:
-            problem = {"problem": KILLED, "hint": ""} if said is None else said
+        reply = await self._asked(raw.number, b'{"number": %d, "bytes": %d}\n%s' % (raw.number, len(data), data))
+        if reply is None or "problem" in reply:
+            problem = {"problem": KILLED, "hint": ""} if reply is None else reply
             raise DebuggerError(str(problem["problem"]), str(problem["hint"]))
-        n_calls = said.get("n_calls")
+        n_calls = reply.get("n_calls")
         return Kept(n_calls if isinstance(n_calls, int) else None, self._journal.path)
 
     def leave_out(self, number: int, reason: str) -> None:
@@ -212,10 +212,10 @@ class ReadingProcess:
     async def _take_answers(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         while line := await process.stdout.readline():
-            said: Answer = json.loads(line)
-            answered = self._waiting.pop(int(str(said["number"])), None)
+            reply: Answer = json.loads(line)
+            answered = self._waiting.pop(int(str(reply["number"])), None)
             if answered is not None and not answered.done():
-                answered.set_result(said)
+                answered.set_result(reply)
         await process.wait()
         waiting, self._waiting = self._waiting, {}
         for answered in waiting.values():

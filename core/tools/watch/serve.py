@@ -198,17 +198,17 @@ class _Watching:
                 await self._has_news.wait()
             self._take(await self._reader.read(self._waiting.popleft()))
 
-    def _take(self, said: JSONObject) -> None:
+    def _take(self, reply: JSONObject) -> None:
         """Count what was made of an exchange."""
-        row, client, problem = said.get("row"), str(said.get("client") or ""), said.get("problem")
+        row, client, problem = reply.get("row"), str(reply.get("client") or ""), reply.get("problem")
         if isinstance(problem, str):
-            self._report(problem, str(said.get("hint") or ""))
+            self._report(problem, str(reply.get("hint") or ""))
         if not isinstance(row, dict):
-            self._left_out(UNFILED if problem is not None else str(said.get("unread")))
+            self._left_out(UNFILED if problem is not None else str(reply.get("unread")))
             return
         self._reported = ""
         self.counts.add(row, client)
-        if place := str(said.get("place") or ""):
+        if place := str(reply.get("place") or ""):
             self.counts.read_on[place] += 1
         self._listener.row(row)
         self._listener.read(self.counts)

@@ -98,13 +98,13 @@ def _connected(url: str, field: str) -> Iterator[Connection]:
             yield connection
     except psycopg.Error as error:
         # What does not parse is quoted, password and all.
-        said = (
+        reason = (
             "it is not an address"
             if isinstance(error, psycopg.ProgrammingError) and connection is None
             else _first_words(error)
         )
         raise RequestError(
-            f"The database {shown(url)} cannot be used: {said}.",
+            f"The database {shown(url)} cannot be used: {reason}.",
             "Check that it runs, and that user and password are right (`PGUSER`, `PGPASSWORD`).",
             field=field,
         ) from None

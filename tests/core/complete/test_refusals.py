@@ -40,16 +40,21 @@ def test_what_is_better_or_not_quoted_stays(gathered: Gathered) -> None:
 @pytest.mark.parametrize(
     ("error", "is_refusal"),
     [
-        (BackendError("x", status=404, said="No endpoints found that support tool use. See the docs."), True),
-        (BackendError("x", status=404, said="Not Found"), False),
+        (BackendError("x", status=404, server_message="No endpoints found that support tool use. See the docs."), True),
+        (BackendError("x", status=404, server_message="Not Found"), False),
         (BackendError("x", status=400, kind="page"), False),
-        (BackendError("x", status=400, kind="tls", said="Client sent an HTTP request to an HTTPS server."), False),
         (
-            BackendError("x", status=400, code="content_filter", said="The response was filtered due to the prompt"),
+            BackendError("x", status=400, kind="tls", server_message="Client sent an HTTP request to an HTTPS server."),
+            False,
+        ),
+        (
+            BackendError(
+                "x", status=400, code="content_filter", server_message="The response was filtered due to the prompt"
+            ),
             True,
         ),
-        (BackendError("x", status=503, said="Loading model"), False),
-        (BackendError("x", status=429, said="slow down"), False),
+        (BackendError("x", status=503, server_message="Loading model"), False),
+        (BackendError("x", status=429, server_message="slow down"), False),
     ],
 )
 def test_only_what_is_reported_of_the_request_is_a_refusal(error: BackendError, *, is_refusal: bool) -> None:
@@ -59,8 +64,11 @@ def test_only_what_is_reported_of_the_request_is_a_refusal(error: BackendError, 
 @pytest.mark.parametrize(
     ("error", "passes"),
     [
-        (BackendError("x", status=429, said="slow down"), True),
-        (BackendError("x", status=429, said="You exceeded your current quota, please check your plan."), False),
+        (BackendError("x", status=429, server_message="slow down"), True),
+        (
+            BackendError("x", status=429, server_message="You exceeded your current quota, please check your plan."),
+            False,
+        ),
         (BackendError("x", status=429, code="insufficient_quota"), False),
     ],
 )

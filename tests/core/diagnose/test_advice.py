@@ -47,15 +47,15 @@ def steps_of(rule_case: RuleCase, trace: Trace) -> list[Step]:
     ]
 
 
-def with_setting(body: dict[str, JSON], path: str, value: JSON) -> None:
+def set_field(body: dict[str, JSON], path: str, value: JSON) -> None:
     """Set a field of a body by the path of a step."""
     name, _, rest = path.partition(".")
     if name.endswith("[]"):
         for item in body.get(name[:-2], []):  # type: ignore[union-attr]  # lists, in these cases
-            with_setting(item, rest, value)  # type: ignore[arg-type]
+            set_field(item, rest, value)  # type: ignore[arg-type]
     elif rest:
         inside: Any = body.setdefault(name, {})
-        with_setting(inside, rest, value)
+        set_field(inside, rest, value)
     else:
         body[name] = value
 
@@ -63,7 +63,7 @@ def with_setting(body: dict[str, JSON], path: str, value: JSON) -> None:
 def applied(trace: Trace, step: Step) -> Trace:
     body = copy.deepcopy(trace.request.body)
     for path, value in step.request.items():
-        with_setting(body, path, value)
+        set_field(body, path, value)
     server = trace.server
     if step.server:
         server = replace(server or Server("http://127.0.0.1:1/v1"), **step.server)  # type: ignore[arg-type]

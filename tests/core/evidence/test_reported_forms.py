@@ -363,7 +363,7 @@ def test_a_sentence_within_code_marks_ends_with_them():
     found = recognise_error("It says `Expecting value: line 1 column 1 (char 0)` and then nothing else.")
 
     assert found is not None
-    assert found.said == "Expecting value: line 1 column 1 (char 0)"
+    assert found.sentence == "Expecting value: line 1 column 1 (char 0)"
 
 
 async def test_pieces_that_langchain_could_not_join_are_the_deltas_of_a_stream():

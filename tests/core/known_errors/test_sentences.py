@@ -116,7 +116,7 @@ def test_the_sentence_is_cut_out_of_what_is_around_it() -> None:
     found = recognise_error(text)
 
     assert found is not None
-    assert found.said == "System message must be at the beginning"
+    assert found.sentence == "System message must be at the beginning"
 
 
 def test_stages_suggest_a_cause() -> None:
@@ -138,4 +138,4 @@ def test_what_it_says_begins_with_the_quotation_that_it_is_in() -> None:
     found = recognise_error("jinja2.exceptions.UndefinedError: 'list object' has no attribute 'strip'")
 
     assert found is not None
-    assert found.said == "'list object' has no attribute 'strip'"
+    assert found.sentence == "'list object' has no attribute 'strip'"

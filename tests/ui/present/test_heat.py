@@ -10,7 +10,7 @@ from prompt_debugger.ui.present.heat import Heat, prompt_heat, raw_heat
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, tokens_of
 
 
-def with_logprobs(tokens, values=None, **changes):
+def add_logprobs(tokens, values=None, **changes):
     items = tuple(
         TokenLogprob(token.text, None, -0.1 * (i + 1), ((token.text, -0.1), ("other", -3.0)))
         for i, token in enumerate(tokens)
@@ -28,7 +28,7 @@ def column(payload):
 
 
 def test_every_raw_token_has_its_own():
-    trace = with_logprobs(tokens_of(RAW_TEXT))
+    trace = add_logprobs(tokens_of(RAW_TEXT))
 
     heat = raw_heat(trace)
 
@@ -40,15 +40,15 @@ def test_those_of_another_run_are_not_shown():
     tokens = tokens_of(RAW_TEXT)
     shifted = tuple(TokenLogprob(token.text, None, -1.0) for token in (tokens[-1], *tokens[:-1]))
 
-    assert raw_heat(with_logprobs(tokens, shifted)) is None
-    assert raw_heat(with_logprobs(tokens, (*shifted, *shifted))) is None
-    assert raw_heat(with_logprobs(tokens, ())) is None
+    assert raw_heat(add_logprobs(tokens, shifted)) is None
+    assert raw_heat(add_logprobs(tokens, (*shifted, *shifted))) is None
+    assert raw_heat(add_logprobs(tokens, ())) is None
 
 
 def test_an_end_token_without_one_leaves_the_others_alone():
     tokens = tokens_of(RAW_TEXT)
 
-    heat = raw_heat(with_logprobs(tokens[:-1]))
+    heat = raw_heat(add_logprobs(tokens[:-1]))
 
     assert heat.logprobs[-1] is None
     assert heat.logprobs[-2] is not None
@@ -60,7 +60,7 @@ def test_ids_and_texts_find_each_other_where_the_run_shows_both():
         TokenLogprob(f"token_id:{known.id}", known.id, -0.5, ((f"token_id:{known.id}", -0.5), ("token_id:9", -2))),
     )
 
-    heat = raw_heat(with_logprobs((), by_id))
+    heat = raw_heat(add_logprobs((), by_id))
 
     assert heat.alternatives[0] == ((known.text, known.id, -0.5), ("", 9, -2))
 
@@ -120,7 +120,7 @@ def test_prompt_values_of_other_tokens_are_not_shown():
 
 def test_the_run_shows_them_and_a_run_without_any_has_no_heat():
     plain = RunView().finish(dropped_call_trace())["raw_tokens"]
-    warm = RunView().finish(with_logprobs(tokens_of(RAW_TEXT)))["raw_tokens"]
+    warm = RunView().finish(add_logprobs(tokens_of(RAW_TEXT)))["raw_tokens"]
 
     assert "heat" not in unpack_payload(plain)[0]
     assert "heat" in unpack_payload(warm)[0]

@@ -20,7 +20,7 @@ NOWHERE = TargetFields("", "", "", "kimi_k2", "none")
 NOTHING = CheckFields()
 
 
-def without_vllm(**settings):
+def checks_lacking_vllm(**settings):
     return ModelChecks(PageSettings(lab=False, **settings), lambda: VllmEngine("/no/such/python"))
 
 
@@ -31,7 +31,7 @@ async def last(checks, fields=NOTHING, target=NOWHERE):
 
 
 async def test_without_vllm_it_says_so_and_shows_the_template():
-    shown, check = await last(without_vllm())
+    shown, check = await last(checks_lacking_vllm())
 
     assert shown["state"] == "done"
     assert shown["verdict"] == "unknown"
@@ -41,7 +41,7 @@ async def test_without_vllm_it_says_so_and_shows_the_template():
 
 
 async def test_a_public_page_checks_the_operators_model_whatever_is_sent(tmp_path):
-    checks = without_vllm(public=True)
+    checks = checks_lacking_vllm(public=True)
     sent = CheckFields(str(tmp_path), "thorough", "edited", "{{ 1/0 }}")
 
     _, check = await last(checks, sent, TargetFields("", "", str(tmp_path), "kimi_k2", "none"))
@@ -53,7 +53,7 @@ async def test_a_public_page_checks_the_operators_model_whatever_is_sent(tmp_pat
 
 
 async def test_the_edited_template_is_checked_in_place_of_the_models_own():
-    _, check = await last(without_vllm(), CheckFields(template="edited", edited="{{ messages[0].content }}"))
+    _, check = await last(checks_lacking_vllm(), CheckFields(template="edited", edited="{{ messages[0].content }}"))
 
     assert check.model.template.strip() == "{{ messages[0].content }}"
     assert check.model.template_file == "edited.jinja"
@@ -63,8 +63,8 @@ async def test_an_endpoint_is_asked_what_it_serves(tmp_path):
     """Nothing answers there, and that is what is told; a public page asks no one."""
     nobody = "http://127.0.0.1:9/v1"
 
-    shown, check = await last(without_vllm(), target=NOWHERE._replace(endpoint=nobody))
-    public, _ = await last(without_vllm(public=True, target=Target(base_url=nobody)))
+    shown, check = await last(checks_lacking_vllm(), target=NOWHERE._replace(endpoint=nobody))
+    public, _ = await last(checks_lacking_vllm(public=True, target=Target(base_url=nobody)))
 
     assert check is None
     assert shown["state"] == "error"
@@ -73,13 +73,13 @@ async def test_an_endpoint_is_asked_what_it_serves(tmp_path):
 
 
 async def test_a_model_that_is_not_there_is_reported_as_one_message(tmp_path):
-    shown, _ = await last(without_vllm(), CheckFields(str(tmp_path)))
+    shown, _ = await last(checks_lacking_vllm(), CheckFields(str(tmp_path)))
 
     assert shown["state"] == "error"
 
 
 async def test_a_cell_that_is_none_is_a_message():
-    checks = without_vllm(target=Target())
+    checks = checks_lacking_vllm(target=Target())
 
     before = unpack_payload(await checks.open_cell(None, "vllm:hermes", "one-call"))[0]
     none = unpack_payload(await checks.open_cell(check_of(), "vllm:x", "one-call"))[0]

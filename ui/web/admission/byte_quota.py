@@ -106,5 +106,5 @@ class ByteQuota:
 
     def _refusal(self, came: _Came, whose: str) -> PayloadError:
         wait_s = max(1, round(came.parts[0][0] + _MINUTE_S - self._clock()))
-        said = f"Your {whose} has sent {came.total / 1e6:,.0f} MB within a minute: continue in {wait_s} s."
-        return PayloadError(said, 429)
+        message = f"Your {whose} has sent {came.total / 1e6:,.0f} MB within a minute: continue in {wait_s} s."
+        return PayloadError(message, 429)

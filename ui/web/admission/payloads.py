@@ -402,7 +402,7 @@ def _packed_file(value: JSONObject) -> JSONObject:
         elif name == "is_edited" and isinstance(part, bool):
             kept[name] = part
         elif name == "ended" and isinstance(part, dict) and set(part) == {"badge", "sentence"}:
-            kept[name] = {word: _text(said, MAX_EVENT_CHARS) for word, said in part.items()}
+            kept[name] = {word: _text(text, MAX_EVENT_CHARS) for word, text in part.items()}
         elif name != "ended" or part is not None:
             raise PayloadError("This event holds a packed file.")
     if "packed" not in kept:

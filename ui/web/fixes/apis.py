@@ -31,11 +31,11 @@ class AllApis:
         if self._runs.is_public:
             raise RequestError("A public page uses only chat completions.", "Run the program on your own machine.")
         trace, target = self._runs.target(ran)
-        progress, said = RunProgress(), ""
+        progress, shown = RunProgress(), ""
         task = asyncio.ensure_future(run_by_all(trace.request, target, self._runs.handlers.labs.pool, progress.take))
         async with aclosing(ticks_until(task, self._runs.redraw_rate)) as ticks:
             async for _ in ticks:
-                if said != progress.sentence:
-                    said = progress.sentence
-                    yield asking_payload(said)
+                if shown != progress.sentence:
+                    shown = progress.sentence
+                    yield asking_payload(shown)
         yield await in_thread(apis_payload, task.result())

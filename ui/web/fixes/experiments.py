@@ -91,13 +91,13 @@ class Experiments:
         samples = _number(asked.get("samples"), MAX_SAMPLES, "samples")
         budget = _number(asked.get("budget"), self.most_runs, "runs")
         steps = step_experiments(trace, chosen, run, samples=samples, budget=budget)
-        last, said = Step((), 0, 0, 0), ""
+        last, shown = Step((), 0, 0, 0), ""
         async with aclosing(ticking(steps, self._runs.redraw_rate)) as ticks:
             async for step in ticks:
-                if step is None and progress.sentence == said:
+                if step is None and progress.sentence == shown:
                     continue
-                last, said = step or last, progress.sentence
-                drawn = await in_thread(trials_payload, last, source, said, is_running=True)
+                last, shown = step or last, progress.sentence
+                drawn = await in_thread(trials_payload, last, source, shown, is_running=True)
                 yield TrialStep(drawn, _kept(last.experiments))
         drawn = await in_thread(trials_payload, last, source, "", is_running=False)
         yield TrialStep(drawn, _kept(last.experiments))

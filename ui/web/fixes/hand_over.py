@@ -54,11 +54,11 @@ class HandOver:
             return await self._runs.run(ran, target, body, Plan("smaller"), progress)
 
         task = asyncio.create_task(shrink_run(trace, target, run, budget=self.most_runs, on_step=steps.append))
-        said: tuple[int, str] = (0, "")
+        shown: tuple[int, str] = (0, "")
         async with aclosing(ticks_until(task, self._runs.redraw_rate)) as ticks:
             async for _ in ticks:
-                if steps and said != (len(steps), progress.sentence):
-                    said = (len(steps), progress.sentence)
+                if steps and shown != (len(steps), progress.sentence):
+                    shown = (len(steps), progress.sentence)
                     yield await in_thread(shrinking_payload, steps[-1], progress.sentence)
         shrunk = task.result()
         curl = await in_thread(request_as, "curl", shrunk.request, trace)

@@ -79,15 +79,15 @@ class ToolLoop:
             # Seen also where it ends as the last one did: an equal answer would not be drawn.
             yield LoopStep(await in_thread(self._drawn, conversation, state="running", now="Reading the answers"))
             asked = self._read(order, conversation)
-            progress, said = RunProgress(), ""
+            progress, shown = RunProgress(), ""
             async with aclosing(
                 ticking(self._turns(ran, asked, conversation, progress), self._runs.redraw_rate)
             ) as steps:
                 async for step in steps:
-                    if step is None and progress.sentence == said:
+                    if step is None and progress.sentence == shown:
                         continue
-                    conversation, said = step or conversation, progress.sentence
-                    now = f"Turn {len(conversation.turns) + 1}: {said}"
+                    conversation, shown = step or conversation, progress.sentence
+                    now = f"Turn {len(conversation.turns) + 1}: {shown}"
                     drawn = await in_thread(self._drawn, conversation, state="running", now=now)
                     yield LoopStep(drawn, None if step is None else conversation)
             yield LoopStep(await in_thread(self._drawn, conversation), conversation)

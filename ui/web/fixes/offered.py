@@ -60,13 +60,13 @@ class OfferedFixes:
             return await self._runs.run(ran, target, body, plan, progress)
 
         made: Experiment | None = None
-        said = ""
+        shown = ""
         async with aclosing(ticking(step_experiments(trace, [plan], run), self._runs.redraw_rate)) as steps:
             async for step in steps:
                 made = step.experiments[-1] if step is not None and step.experiments else made
-                if progress.sentence != said:
-                    said = progress.sentence
-                    yield trial_payload(code, "running", said)
+                if progress.sentence != shown:
+                    shown = progress.sentence
+                    yield trial_payload(code, "running", shown)
         assert made is not None
         yield await in_thread(self._ended, trace, code, made)
 

@@ -82,5 +82,5 @@ def _words(labs: PageLabs) -> str:
     if progress is not None:
         return pack_payload({"text": progress.sentence, "fraction": round(progress.fraction, 3)})
     failure = labs.installs.failure
-    said = "" if failure is None else f"The last attempt failed: {failure.message} "
-    return pack_payload({"text": said + labs.installs.describe(), "fraction": None})
+    failed = "" if failure is None else f"The last attempt failed: {failure.message} "
+    return pack_payload({"text": failed + labs.installs.describe(), "fraction": None})

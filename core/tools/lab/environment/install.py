@@ -201,12 +201,12 @@ class _CommandError(LabError):
     def __init__(self, failure: str, tail: Sequence[str]) -> None:
         lines = [_mask_addresses(line) for line in tail]
         errors = [line for line in lines if line.startswith("ERROR:") or re.match(r"[\w.]*Error\b", line)]
-        said = f": {(errors or lines or ['it gave no reason'])[-1].removeprefix('ERROR:').strip()[:240]}"
+        reason = f": {(errors or lines or ['it gave no reason'])[-1].removeprefix('ERROR:').strip()[:240]}"
         hint = (
             "What is installed so far is kept: run the same command again to continue. Check the network, and "
             "`pip config list`."
         )
-        super().__init__(failure + said, hint, log_tail="\n".join(lines))
+        super().__init__(failure + reason, hint, log_tail="\n".join(lines))
 
 
 class _LotWatch:

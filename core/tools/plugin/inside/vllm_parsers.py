@@ -24,6 +24,7 @@ from prompt_debugger.core.tools.plugin.inside.vllm_release import (
     REASONING,
     TOOLS,
     TYPES,
+    add_reasoning,
     calls_in_history,
     message_of,
     safely,
@@ -31,7 +32,6 @@ from prompt_debugger.core.tools.plugin.inside.vllm_release import (
     template_tail,
     tools_of,
     wants_calls,
-    with_reasoning,
 )
 from prompt_debugger.core.tools.plugin.inside.whole import family_of_prompt, split_whole
 
@@ -290,7 +290,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         if not isinstance(server.tool_parser, PluginToolParser):
             return message_of(delta)
         message = server.tool_parser.read_rest(delta.content, server.request)
-        return with_reasoning(message, delta.reasoning)
+        return add_reasoning(message, delta.reasoning)
 
     def extract_reasoning_content_streaming(self, *args: Any, **kwargs: Any) -> Any:
         """Do the same, under the name of earlier releases."""

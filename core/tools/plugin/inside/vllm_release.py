@@ -93,7 +93,7 @@ def message_of(delta: Delta) -> Any:
     return TYPES.DeltaMessage(**fields)
 
 
-def with_reasoning(message: Any, reasoning: str) -> Any:
+def add_reasoning(message: Any, reasoning: str) -> Any:
     """Return a message, or none, with reasoning put into it."""
     if not reasoning:
         return message

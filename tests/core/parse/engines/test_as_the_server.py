@@ -47,7 +47,7 @@ def body_of_run(temperature: float, seed: int, max_tokens: int) -> JSONObject:
     }
 
 
-def without_random_ids(calls: Any) -> list[dict[str, Any]]:
+def drop_random_ids(calls: Any) -> list[dict[str, Any]]:
     """Return tool calls without ids that vLLM invented."""
     found = []
     for call in calls or []:
@@ -115,13 +115,13 @@ async def test_whole_and_streamed_messages_are_the_servers(
 
     assert isinstance(outcome, VllmOutcome)
     assert (message["content"], message.get("reasoning")) == (outcome.content, outcome.reasoning)
-    assert without_random_ids(message.get("tool_calls")) == without_random_ids(outcome.tool_calls)
+    assert drop_random_ids(message.get("tool_calls")) == drop_random_ids(outcome.tool_calls)
     assert choice["finish_reason"] == outcome.finish_reason
     same = (streamed["content"], streamed["reasoning"]) == (message["content"] or "", message.get("reasoning") or "")
     calls = [
         {key: streamed["calls"][index][key] for key in ("name", "arguments")} for index in sorted(streamed["calls"])
     ]
     same &= calls == [
-        {key: call[key] for key in ("name", "arguments")} for call in without_random_ids(message.get("tool_calls"))
+        {key: call[key] for key in ("name", "arguments")} for call in drop_random_ids(message.get("tool_calls"))
     ]
     assert same == outcome.usual_stream_equal

@@ -45,7 +45,7 @@ def _called(content: Any, *ids: str, results: list[Body] | None = None, argument
     return (_SYSTEM, asked, {"role": "assistant", "content": content, "tool_calls": calls}, *given, after)
 
 
-def _with_call(**fields: Any) -> tuple[Body, ...]:
+def _change_call(**fields: Any) -> tuple[Body, ...]:
     """A history with a call whose fields are changed; `None` takes one out."""
     system, asked, answer, *after = _called(None, _IDS[0])
     call = {name: part for name, part in {**answer["tool_calls"][0], **fields}.items() if part is not None}
@@ -216,9 +216,11 @@ SEEDS: dict[str, Body] = {
     "penalties": _chat(_SYSTEM, _HI, frequency_penalty=1.5, presence_penalty=0.5),
     "repetition penalty": _chat(_SYSTEM, _HI, repetition_penalty=1.8, max_tokens=30),
     "choice that is no word": _chat(tool_choice="any"),
-    "call without an id": _chat(*_with_call(id=None)),
+    "call without an id": _chat(*_change_call(id=None)),
     "arguments as an object": _chat(
-        *_with_call(function={**_called(None, _IDS[0])[2]["tool_calls"][0]["function"], "arguments": {"city": "Paris"}})
+        *_change_call(
+            function={**_called(None, _IDS[0])[2]["tool_calls"][0]["function"], "arguments": {"city": "Paris"}}
+        )
     ),
     "empty arguments": _chat(*_called(None, _IDS[0], arguments=" ")),
     "arguments that are a list": _chat(*_called(None, _IDS[0], arguments="[1]")),

@@ -107,7 +107,7 @@ def test_a_template_that_wants_tools_without_their_wrapper_is_told_from_one_that
     assert ("without the wrapper" in said) is is_said
 
 
-def with_others():
+def add_other_engines():
     check = check_of()
     row = dict.fromkeys(check.cells["vllm:hermes"], RIGHT)
     sglang = Asked("0.5.23", Recommendation("qwen25", "qwen3", "sglang:qwen25+qwen3", "works", ("It reads.",)), row)
@@ -116,7 +116,7 @@ def with_others():
 
 
 def test_the_commands_of_the_engines_that_were_asked_are_tried_with_their_own_names():
-    commands = serve_commands(with_others())
+    commands = serve_commands(add_other_engines())
 
     assert [(kind, one.is_tried) for kind, one in commands.items()] == [
         ("vllm", True), ("sglang", True), ("mlx-lm", True), ("llama.cpp", False),
@@ -135,7 +135,7 @@ def test_an_engine_whose_parsers_read_nothing_gets_no_command():
 
 
 def test_the_document_says_whose_recommendation_each_is_and_keeps_the_comparison_of_renderers():
-    document = check_to_json(with_others())
+    document = check_to_json(add_other_engines())
 
     assert list(Draft202012Validator(json_schema_of("check")).iter_errors(document)) == []
     assert document["recommended"]["engine"] == "vllm"
@@ -146,7 +146,7 @@ def test_the_document_says_whose_recommendation_each_is_and_keeps_the_comparison
 
 
 def test_the_terminal_names_the_engine_and_what_was_not_run_of_it():
-    text = check_to_terminal(with_others())
+    text = check_to_terminal(add_other_engines())
 
     assert "ours: WORKS with vLLM 0.32.0 (an approximate vocabulary)" in text
     assert "The parsers of SGLang 0.5.23 were run, without its server around them." in text

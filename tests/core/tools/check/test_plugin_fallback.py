@@ -23,7 +23,7 @@ def looked(check, row, family="hermes"):
     return plugin_fallback(check.ideals, check.tools, family, row)
 
 
-def with_plugin_fallback(check):
+def add_plugin_fallback(check):
     return replace(check, recommendation=replace(check.recommendation, plugin_fallback=looked(check, {}, check.family)))
 
 
@@ -68,7 +68,7 @@ def test_of_a_template_without_calls_nothing_is_reported_of_it():
 
 def test_the_commands_write_the_plugin_check_it_and_serve_it():
     check = check_of()
-    check = with_plugin_fallback(replace(check, model=replace(check.model, template_file="my template.jinja")))
+    check = add_plugin_fallback(replace(check, model=replace(check.model, template_file="my template.jinja")))
 
     commands = plugin_commands(check)
 
@@ -88,12 +88,12 @@ def test_the_commands_write_the_plugin_check_it_and_serve_it():
 def test_a_model_that_does_not_reason_is_served_without_a_reasoning_parser():
     silent = changed(HERMES, REASONING, "")
 
-    assert "reasoning" not in plugin_commands(with_plugin_fallback(check_of(silent))).serve
+    assert "reasoning" not in plugin_commands(add_plugin_fallback(check_of(silent))).serve
 
 
 def test_the_first_command_writes_the_file_as_it_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    program, *arguments = shlex.split(plugin_commands(with_plugin_fallback(check_of())).write)
+    program, *arguments = shlex.split(plugin_commands(add_plugin_fallback(check_of())).write)
 
     assert (program, main(arguments)) == ("prompt-debugger", 0)
     assert (tmp_path / "parser.py").read_text() == write_plugin("hermes")

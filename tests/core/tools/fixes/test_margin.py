@@ -96,7 +96,7 @@ def test_nothing_is_reported_without_alternatives_or_where_tokens_and_probabilit
     assert trigger_margin(replace(trace, raw=fewer)) is None
 
 
-def with_body(trace, **changes):
+def change_body(trace, **changes):
     return replace(trace, request=replace(trace.request, body={**trace.request.body, **changes}))
 
 
@@ -107,7 +107,7 @@ def test_prose_where_a_call_could_have_been_asks_for_log_probabilities_once():
     for name in ("healthy-call", "dropped-call", "wrong-parser", "answer-swallowed-as-reasoning"):
         assert not asks_for_margin(recorded(name))
     for change in ({"tools": []}, {"tool_choice": "none"}, {"logprobs": True}):
-        assert not asks_for_margin(with_body(prose, **change))
+        assert not asks_for_margin(change_body(prose, **change))
     for change in ({"chat": None}, {"parse": None}):
         assert not asks_for_margin(replace(prose, **change))
 

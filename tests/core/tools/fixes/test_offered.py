@@ -160,21 +160,21 @@ async def test_steps_tell_what_goes_on_and_what_will_come():
 NO_CHANGE = "def fix(message):\n    return message\n"
 
 
-def with_message(trace, message):
+def replace_message(trace, message):
     return replace(trace, chat=replace(trace.chat, message=message), chat_stream=None)
 
 
-def with_arguments(trace, arguments):
+def replace_arguments(trace, arguments):
     call = trace.chat.message["tool_calls"][0]
     changed = {**call, "function": {**call["function"], "arguments": arguments}}
-    return with_message(trace, {**trace.chat.message, "tool_calls": [changed]})
+    return replace_message(trace, {**trace.chat.message, "tool_calls": [changed]})
 
 
 @pytest.mark.parametrize(
     ("code", "arguments"), [("PD415", json.dumps('{"city": "Paris"}')), ("PD506", {"city": "Paris"})]
 )
 async def test_a_clients_change_is_tried_on_the_very_answer_and_asks_no_server(code, arguments):
-    first = await reread(with_arguments(recorded("healthy-call"), arguments), NO_CHANGE)
+    first = await reread(replace_arguments(recorded("healthy-call"), arguments), NO_CHANGE)
 
     async def run(body, plan):
         raise AssertionError("the server was asked")

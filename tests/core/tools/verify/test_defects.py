@@ -60,7 +60,7 @@ DEFECTS = {
 }
 
 
-def with_ids(raw: str) -> Any:
+def answer_of_ids(raw: str) -> Any:
     """An answer whose message holds nothing, with the ids of what was written."""
     tokenizer = Tokenizer.from_file(str(LAB / "tokenizer.json"))
     document: Any = {**NOTHING, "choices": [dict(NOTHING["choices"][0])]}  # type: ignore[index,arg-type]
@@ -75,7 +75,7 @@ def with_ids(raw: str) -> Any:
 @pytest.mark.parametrize("name", DEFECTS)
 def test_calls_that_raw_extraction_misses_are_counted_as_written(tmp_path, name):
     raw, theirs, ours = DEFECTS[name]
-    with counting_server(lambda _: with_ids(raw)) as server:
+    with counting_server(lambda _: answer_of_ids(raw)) as server:
         run = Verification(tmp_path / "run", [body("call")], ["--tokenizer", str(LAB)])
         run.run(server.base_url)
 
@@ -86,7 +86,7 @@ def test_calls_that_raw_extraction_misses_are_counted_as_written(tmp_path, name)
 
 def test_calls_are_extracted_from_whole_answers_too_not_in_streams_alone(tmp_path):
     raw = f"{BEGIN}{written('functions.get_weather:0')}{END}"
-    with counting_server(lambda _: with_ids(raw)) as server:
+    with counting_server(lambda _: answer_of_ids(raw)) as server:
         run = Verification(tmp_path / "run", [body("call", stream=False)], ["--tokenizer", str(LAB)])
         run.run(server.base_url)
 

@@ -70,7 +70,7 @@ def make_bodies(count: int) -> list[Any]:
     return made
 
 
-def with_refusals(server: Any, count: int, *, every: int) -> None:
+def refuse_some(server: Any, count: int, *, every: int) -> None:
     server.faults = {str(number): [400] * 9 for number in range(0, count, every)}
 
 
@@ -80,9 +80,9 @@ def both(tmp_path_factory):
     count = 160
     answers, bodies = make_answers(count), make_bodies(count)
     with counting_server(lambda text: answers[int(text)]) as server:
-        with_refusals(server, count, every=23)
+        refuse_some(server, count, every=23)
         theirs = k2vv.verify_rows(server.base_url, bodies, "m")
-        with_refusals(server, count, every=23)
+        refuse_some(server, count, every=23)
         run = Verification(tmp_path_factory.mktemp("ours"), bodies, ["--model", "m"])
         run.run(server.base_url)
     return theirs, run
