@@ -15,7 +15,7 @@ from pathlib import Path
 
 import prompt_debugger
 from prompt_debugger.core.base.errors import SandboxError
-from prompt_debugger.core.base.interpreter import python_that_has, python_with, vllm_python
+from prompt_debugger.core.base.interpreter import python_that_has, python_with
 from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import WHEELS
@@ -200,15 +200,6 @@ def why_not_run(kind: str) -> str:
         f"; `prompt-debugger parse --fetch {kind}=={WHEELS[kind].example}` brings its parsers" if kind in WHEELS else ""
     )
     return f"{title} is not installed here{fetch}"
-
-
-def try_in_vllm(file: str | Path) -> Trial:
-    """Run the tests of a file in the installed vLLM.
-
-    Raises:
-        SandboxError: The visitor's turn has ended, and the test with it.
-    """
-    return try_test(file, Runner(vllm_python(), "vllm"))
 
 
 def try_source(source: str, runner: Runner) -> Trial:

@@ -11,9 +11,10 @@ import pytest
 
 from prompt_debugger.core.api import parse
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.base.types import ParserOutcome
 from prompt_debugger.core.tools.fixes.shrink_output import shrink_output
-from prompt_debugger.core.tools.fixes.trial import try_in_vllm
+from prompt_debugger.core.tools.fixes.trial import Runner, try_test
 from tests.conftest import ROOT
 from tests.core.tools.plugin.test_streams import WEATHER, kimi_call
 from tests.patience import PATIENCE_S
@@ -79,4 +80,4 @@ def test_the_command_shrinks_what_vllms_parser_drops_to_a_test_that_fails_there(
     assert (document["fault"], document["call"]) == ("dropped", "get_weather")
     assert document["size"][1] < document["size"][0]
     test.write_text(document["test"], encoding="utf-8")
-    assert try_in_vllm(test).fails is True
+    assert try_test(test, Runner(vllm_python(), "vllm")).fails is True

@@ -13,8 +13,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.sandbox import in_thread
-from prompt_debugger.core.tools.fixes import trial
-from prompt_debugger.core.tools.fixes.trial import Trial, try_in_vllm
+from prompt_debugger.core.tools.fixes.trial import Runner, Trial, try_test
 from tests.conftest import ROOT
 from tests.core.parse.engines.children import is_alive
 from tests.patience import PATIENCE_S
@@ -50,13 +49,12 @@ def endless(tmp_path: Path) -> Path:
     return file
 
 
-def test_how_a_test_ended_is_reported(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "vllm_python", lambda: python)
+def test_how_a_test_ended_is_reported(python: Path, tmp_path: Path) -> None:
     file = tmp_path / "test_it.py"
 
     def outcome(test: str) -> Trial:
         file.write_text(f"def test_it():\n    {test}")
-        return try_in_vllm(file)
+        return try_test(file, Runner(str(python), "vllm"))
 
     assert outcome("pass") == Trial("0.0.1", fails=False, explanation="")
     assert outcome("assert False, 'gone'") == Trial("0.0.1", fails=True, explanation="gone")
@@ -64,13 +62,12 @@ def test_how_a_test_ended_is_reported(python: Path, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
-async def test_the_end_of_a_turn_ends_the_test(python: Path, endless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "vllm_python", lambda: python)
+async def test_the_end_of_a_turn_ends_the_test(python: Path, endless: Path) -> None:
     ends: list[str] = []
 
     def work() -> None:
         try:
-            try_in_vllm(endless)
+            try_test(endless, Runner(str(python), "vllm"))
         except SandboxError as error:
             ends.append(error.limit)
 
@@ -91,9 +88,8 @@ async def test_the_end_of_a_turn_ends_the_test(python: Path, endless: Path, monk
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_the_test_ends_with_the_program(python: Path, endless: Path, end: signal.Signals) -> None:
     program = (
-        "import sys; from pathlib import Path; from prompt_debugger.core.tools.fixes import trial\n"
-        "trial.vllm_python = lambda: Path(sys.argv[1])\n"
-        "trial.try_in_vllm(sys.argv[2])\n"
+        "import sys; from prompt_debugger.core.tools.fixes.trial import Runner, try_test\n"
+        "try_test(sys.argv[2], Runner(sys.argv[1], 'vllm'))\n"
     )
     with subprocess.Popen([sys.executable, "-c", program, str(python), str(endless)], cwd=ROOT) as parent:
         pid = pid_of(endless)

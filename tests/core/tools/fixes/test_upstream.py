@@ -13,11 +13,12 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError, RequestError
+from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.complete import ParserCase
 from prompt_debugger.core.parse.engines import WHEELS, fetch
 from prompt_debugger.core.parse.engines.fetch import ENGINES_VARIABLE
 from prompt_debugger.core.pipeline.recordings import load_recording, recordings_dir
-from prompt_debugger.core.tools.fixes.trial import Runner, runner_of, try_in_vllm, try_source, try_test
+from prompt_debugger.core.tools.fixes.trial import Runner, runner_of, try_source, try_test
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, drop_note, write_upstream_test
 from tests.conftest import ROOT
 from tests.core.tools.plugin.test_streams import WEATHER, kimi_call
@@ -100,7 +101,8 @@ def test_the_test_fails_in_vllm_for_the_dropped_call_and_passes_for_a_healthy_on
     healthy.write_text(write_upstream_test(case(whole), "vllm"), encoding="utf-8")
     dropped.write_text(write_upstream_test(case(whole.replace("functions.get_weather:0", "get_weather")), "vllm"))
 
-    passed, failed = try_in_vllm(healthy), try_in_vllm(dropped)
+    vllm = Runner(vllm_python(), "vllm")
+    passed, failed = try_test(healthy, vllm), try_test(dropped, vllm)
 
     assert (passed.fails, passed.explanation) == (False, "")
     assert failed.fails is True, failed.explanation
