@@ -6,9 +6,9 @@
     ├── BackendError    the server failed or cannot be reached   (server)
     ├── LabError        the lab server did not start or died     (lab)
     ├── EngineError     a parser helper process failed           (helper)
-    ├── SandboxError       work on someone's text hit a limit      (text)
+    ├── SandboxError    work on someone's text hit a limit      (text)
     ├── MachineError    disk, memory, descriptors, port          (machine)
-    └── PluginError     one of our formats, rules or writers is bad  (us)
+    └── PluginError     one of our formats or rules is bad       (us)
 
 Model output and pasted data are data: they become attempts and findings, and
 never raise past the stage that reads them. A message says what happened, with

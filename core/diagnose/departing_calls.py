@@ -16,7 +16,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.types import JSON, Span, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step, is_done
 from prompt_debugger.core.diagnose.fields import decode_json
-from prompt_debugger.core.diagnose.unparsed_calls import have_parsed
+from prompt_debugger.core.diagnose.unparsed_calls import parser_steps
 
 _OF_TEMPLATE = (
     "Check how the prompt shows calls of the history (`render`): a template that runs `tojson` over arguments that are "
@@ -61,7 +61,7 @@ class EncodedCall(NamedTuple):
 
 def have_taken_out(trace: Trace, calls: Sequence[ToolCallAttempt], family: str) -> tuple[Step, ...]:
     """Return what helps with calls of a family that are in content, by how they depart from its notation."""
-    flags = have_parsed(trace, family)
+    flags = parser_steps(trace, family)
     if any(_ENCODED in (call.deviation or "") for call in calls):
         first, *others = flags
         if is_done(trace, first):

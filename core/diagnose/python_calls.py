@@ -19,7 +19,7 @@ from prompt_debugger.core.diagnose.bare_lists import model_names
 from prompt_debugger.core.diagnose.fields import request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
-from prompt_debugger.core.diagnose.unparsed_calls import family_of_model, have_parsed
+from prompt_debugger.core.diagnose.unparsed_calls import family_of_model, parser_steps
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, is_request_known
 
@@ -112,5 +112,5 @@ def report_python(trace: Trace, content: str) -> Report | None:
 def _fix(trace: Trace) -> tuple[Step, ...]:
     families = [named for model in model_names(trace) if (named := family_of_model(model)) is not None]
     if families and families[0] not in _PYTHONIC:
-        return (Step(_SAY), *have_parsed(trace, families[0]))
+        return (Step(_SAY), *parser_steps(trace, families[0]))
     return (Step(_SAY),)

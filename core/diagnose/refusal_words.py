@@ -114,7 +114,7 @@ def _speaker(understood: Understood) -> str:
     if speaker is None:
         return ""
     if understood.cause is Cause.CONNECTION and not speaker.where:
-        return f" It was to be sent to {speaker.title}."  # whose address the words name: a client reported it
+        return f" It was meant for {speaker.title}."  # whose address the words name: a client reported it
     where = f" (`{speaker.where}`)" if speaker.where else ""
     return f" It was reported by {speaker.title}{where}."
 

@@ -18,7 +18,7 @@ from prompt_debugger.core.diagnose.bare_lists import model_names
 from prompt_debugger.core.diagnose.fields import decode_json, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
-from prompt_debugger.core.diagnose.unparsed_calls import OF_GLM4, have_parsed, is_glm4
+from prompt_debugger.core.diagnose.unparsed_calls import OF_GLM4, is_glm4, parser_steps
 from prompt_debugger.core.diagnose.written_calls import is_request_known
 from prompt_debugger.core.formats import find_stripped_calls
 
@@ -61,7 +61,7 @@ def stripped_calls(trace: Trace, content: str) -> Iterator[Report]:
         title=f"Content looks like a tool call to `{found.name}` that lost its markers.",
         detail=f"It is {text[:120]!r}, which is what remains of a tool call when its control tokens are removed.",
         evidence=(in_message("content", content, Span(0, len(content))),),
-        fix=have_parsed(trace, "gemma4" if headed_by is not None and "<escape>" not in text else found.format),
+        fix=parser_steps(trace, "gemma4" if headed_by is not None and "<escape>" not in text else found.format),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )
@@ -110,7 +110,7 @@ def _report_without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -
                 "its recipient, and the arguments. The model called the tool; the server took its control tokens out "
                 "and handed the call on as text.",
                 evidence=(in_message("content", content[slice(*span)], span),),
-                fix=have_parsed(trace, "harmony"),
+                fix=parser_steps(trace, "harmony"),
                 certainty=Certainty.INFERRED,
             )
     return None

@@ -15,7 +15,7 @@ from prompt_debugger.core.diagnose.server_ways import own_way
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS
 
-_DISTINGUISHING = "For a hosted model, report it to the provider."
+_REPORT_TO_PROVIDER = "For a hosted model, report it to the provider."
 _NO_NOTATION = (
     "No parser reads a call in plain words. Send the calls of the history as `tool_calls` and their results as "
     "messages of the role `tool`: a client or proxy that writes them out as text teaches the model to do the same. If "
@@ -55,8 +55,8 @@ _OF_STREAM = Step(
 _STOP_OF_CALL = "'<|call|>'"  # the stop token of harmony, which servers do not show
 
 
-def have_parsed(trace: Trace, family: str) -> tuple[Step, ...]:
-    """Return how servers are told to parse the calls of a family: the one at hand, else all that are known."""
+def parser_steps(trace: Trace, family: str) -> tuple[Step, ...]:
+    """Return how to make a server parse the calls of a family: the server at hand, else all that are known."""
     if STREAM_ALONE in trace.notes:
         return (_OF_STREAM, *_flags_for(trace, family))
     return _flags_for(trace, family)
@@ -72,7 +72,7 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
     if not facts.tool_parsers and not facts.parser_names and family != "generic":
         return (Step(_advise_without_parser(family)),)
     if is_function_tag(trace, family):
-        return (Step(_OF_FUNCTION_TAG), Step(_DISTINGUISHING))
+        return (Step(_OF_FUNCTION_TAG), Step(_REPORT_TO_PROVIDER))
     kind = "" if trace.server is None else trace.server.kind
     if (way := own_way(trace, family)) is not None:
         return (way,)
@@ -82,7 +82,7 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
     if has_own_names(trace.server) and trace.server is not None and is_made_for(trace.server, family):
         return tuple(_advise_beside_its_parser(trace, trace.server.tool_parser))
     if has_own_names(trace.server):
-        return (Step(FAMILYS_PARSER), Step(_DISTINGUISHING))
+        return (Step(FAMILYS_PARSER), Step(_REPORT_TO_PROVIDER))
     parser = None if trace.server is None else trace.server.tool_parser
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
     if is_set and family == "mistral_v11" and may_lack_tokenizer(trace):
@@ -93,7 +93,7 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
         text += f" Other models write the same: for those vLLM has {listed(others)}."
     return (
         Step(text, server=is_set),
-        *(_advise_beside_its_parser(trace, parser) if is_set else (Step(_DISTINGUISHING),)),
+        *(_advise_beside_its_parser(trace, parser) if is_set else (Step(_REPORT_TO_PROVIDER),)),
     )
 
 
@@ -164,7 +164,7 @@ def _advise_without_parser(family: str) -> str:
     )
 
 
-def of_bare_list(trace: Trace, family: str) -> list[Step]:
+def bare_list_steps(trace: Trace, family: str) -> list[Step]:
     """Return what helps with a list before which a special token was most likely removed."""
     found = bare_list(trace)
     meant = "mistral" if found is None else found.family
@@ -174,7 +174,7 @@ def of_bare_list(trace: Trace, family: str) -> list[Step]:
         f"servers remove: start the server with `--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`, and with "
         "the model's own tokenizer, so that the parser sees it."
     )
-    return [Step(text), KEEP_SPECIAL_TOKENS, *have_parsed(trace, family)]
+    return [Step(text), KEEP_SPECIAL_TOKENS, *parser_steps(trace, family)]
 
 
 def is_plain_words(family: str) -> bool:
@@ -183,7 +183,7 @@ def is_plain_words(family: str) -> bool:
 
 
 def named_parser(trace: Trace) -> str | None:
-    """Return the parser for the family that the model's name names, where the server runs one of another family."""
+    """Return the parser made for the model, by its name, where the server runs one of another family."""
     server = trace.server
     if server is None or server.tool_parser is None or not server.model:
         return None

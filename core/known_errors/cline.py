@@ -34,7 +34,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.CONTRACT,
         "The program found no call in the answer, and tells the model so; the tags that follow are its explanation to "
         "the model, not an answer.",
-        "Look at the answer before it: a call in another form is one that was not parsed, prose is a model that does "
+        "Look at the answer before it: a call in another notation was not parsed; prose means that the model did "
         "not call. With Ollama, check that the program's long prompt fits the context (`num_ctx`), as it is cut "
         "silently; use a model that is trained for tools.",
         "https://github.com/roo-rb/roo/issues/625",

@@ -189,7 +189,7 @@ def _note(outcome: RenderOutcome) -> str:
     handed = ""
     if media:
         parts = "part" if len(media) == 1 else "parts"
-        handed = f" Of {len(media)} {parts} with media the template got only the type, as vLLM passes it on."
+        handed = f" For {len(media)} {parts} with media, the template got only the type, as vLLM passes it on."
     if outcome.is_identical:
         return f"Our own render of the request as pasted.{handed}"
     return f"Our own render of the request as pasted, without attribution: {outcome.doubt}.{handed}"

@@ -279,7 +279,7 @@ def _setups_sentence(comparison: Comparison) -> str:
             f"from {difference.unit} {difference.first:,} on."
         )
     if comparison.renumbered:
-        return f"Both split the text the same way; {count_of(comparison.renumbered, 'token')} have another id."
+        return f"Both split the text the same way; {count_of(comparison.renumbered, 'token')} have a different id."
     return "Both give the same prompt."
 
 

@@ -99,7 +99,7 @@ def _filled_nulls(parse: Parse, message: JSONObject) -> list[str]:
 
 
 def _note(ledger: Ledger) -> str:
-    """Return why nothing is said of loss, where that is so."""
+    """Return why no loss can be reported; "" where it can."""
     if ledger.comparability is None or not ledger.comparability.reason:
         return ""
     return f"{ledger.comparability.reason}. The colours show where each character should go, not where it went."
@@ -130,7 +130,7 @@ def _call_row(number: int, match: CallMatch, parse: Parse, chat: ChatResult | No
     if match.outcome is CallOutcome.ALTERED:
         word += ": " + ", ".join(match.altered)
     elif "id" in match.altered:
-        word = joined(word, "with another id")
+        word = joined(word, "with a different id")
     if match.outcome is CallOutcome.CUT:
         word = joined(word, "not returned" if match.message_index is None else "returned")
     if attempt is not None and attempt.status is CallStatus.MALFORMED:

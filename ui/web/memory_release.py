@@ -17,7 +17,7 @@ from contextlib import suppress
 BUSY_S = 60.0  # at most this often where something is always running
 _POOLS = 2
 _LARGE_BYTES = 262_144
-# Numbers of glibc's <malloc.h>; another C library has no `mallopt`, or one that knows them not.
+# Numbers of glibc's <malloc.h>; another C library has no `mallopt`, or one that does not know them.
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 
 
@@ -54,7 +54,7 @@ class MemoryRelease:
         """Give back what is free, unless nothing happened since, or too much is running.
 
         Args:
-            stamp: Another one after each event.
+            stamp: Differs after each event.
             is_busy: Whether an event is running.
         """
         if stamp == self._seen or (is_busy and self._clock() - self._given_s < BUSY_S):

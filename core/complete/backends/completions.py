@@ -35,7 +35,7 @@ async def request_completion(connection: HttpConnection, body: JSONObject, on_te
     if on_text is None:
         answer = await connection.post(PATH, {**body, "stream": False})
         reader = CompletionReader()
-        await connection.understood("POST", PATH, answer, reader.read_whole(answer.text))
+        await connection.await_reading("POST", PATH, answer, reader.read_whole(answer.text))
         return reader.finish(answer.text, answer.elapsed_s, constraint)
     streamed: JSONObject = {**body, "stream": True}
     counted: JSONObject = {**streamed, "stream_options": {"include_usage": True}}

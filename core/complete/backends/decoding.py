@@ -24,12 +24,12 @@ class Text:
 
     @property
     def is_utf8(self) -> bool:
-        """Whether all that came was; once `whole` was asked for, its end, too."""
+        """Whether all bytes so far were UTF-8; after `whole`, their end as well."""
         return self._is_utf8
 
     @property
     def whole(self) -> str:
-        """All of it, the end of a character that was cut off as U+FFFD."""
+        """All of it; a character that was cut off at the end is U+FFFD."""
         self._decode(b"", is_end=True)
         self._pieces = ["".join(self._pieces)]
         return self._pieces[0]

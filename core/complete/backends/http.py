@@ -55,6 +55,7 @@ from prompt_debugger.core.complete.reading import NOT_JSON, read
 T = TypeVar("T")
 
 _ERROR_BYTES = 65_536
+_PIECE_BYTES = 1 << 16  # of an unpacked answer at a time
 _PIECES_AT_ONCE = 16
 # Servers close idle connections after 5 s or more; one that is closed while we send would look like a failure.
 _IDLE_S = 2.0
@@ -145,7 +146,7 @@ class HttpConnection:
         await self._clients.close()
 
     async def get(self, path: str, *, total_s: float | None = None) -> Answer:
-        """Fetch what a server says of itself; `/v1/…` counts from the base URL. It is short, or none.
+        """Fetch what a server says of itself, which is short; a path `/v1/…` is relative to the base URL.
 
         Raises:
             BackendError: There is no answer, or none with a good status.
@@ -174,9 +175,9 @@ class HttpConnection:
         Raises:
             BackendError: It is not JSON (kind `not-json`).
         """
-        return await self.understood(method, path, answer, read(len(answer.text), read_json, answer.text))
+        return await self.await_reading(method, path, answer, read(len(answer.text), read_json, answer.text))
 
-    async def understood(self, method: str, path: str, answer: Answer, reading: Awaitable[T]) -> T:
+    async def await_reading(self, method: str, path: str, answer: Answer, reading: Awaitable[T]) -> T:
         """Return what was read in an answer.
 
         Raises:
@@ -344,9 +345,6 @@ def _decode(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "replace")
 
 
-_PIECE_BYTES = 1 << 16
-
-
 async def unpacked(call: Call, response: httpx.Response) -> AsyncIterator[bytes]:
     """Yield the bytes of an answer as they come, at most 64 KB at a time of what was packed.
 
@@ -374,7 +372,7 @@ async def _gunzipped(call: Call, raw: AsyncIterator[bytes]) -> AsyncIterator[byt
     unpacker = zlib.decompressobj(GZIP)
     async for packed in raw:
         waiting, piece = packed, b""
-        while (waiting or len(piece) == _PIECE_BYTES) and not unpacker.eof:  # a full piece may have more behind it
+        while (waiting or len(piece) == _PIECE_BYTES) and not unpacker.eof:  # a full piece may have more after it
             try:
                 piece = unpacker.decompress(waiting, _PIECE_BYTES)
             except zlib.error as error:

@@ -35,7 +35,7 @@ async def request_chat(connection: HttpConnection, body: JSONObject) -> ChatResu
     sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
     answer = await connection.post(PATH, sent)
     reading = read(len(answer.text), read_chat_text, answer.text)
-    result = await connection.understood("POST", PATH, answer, reading)
+    result = await connection.await_reading("POST", PATH, answer, reading)
     result = replace(result, body=answer.text, elapsed_s=answer.elapsed_s)
     if not answer.is_utf8 and result.error is None:
         return replace(result, error="the answer is not UTF-8; U+FFFD stands for what was unreadable")

@@ -42,7 +42,7 @@ async def request_whole(connection: HttpConnection, api: Api, body: JSONObject) 
     answer = await connection.post(wire.path, wire.body)
     is_streamed = answer.headers.get("content-type", "").startswith("text/event-stream")
     reading = read(len(answer.text), read_streamed if is_streamed else read_whole, answer.text, api)
-    received = await connection.understood("POST", wire.path, answer, reading)
+    received = await connection.await_reading("POST", wire.path, answer, reading)
     notes = (*received.notes, _STREAMED_UNASKED) if is_streamed else received.notes
     return Received(replace(received.result, elapsed_s=answer.elapsed_s), notes)
 

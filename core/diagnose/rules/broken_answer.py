@@ -115,7 +115,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         fix = "Run again; if it happens again, check the logs of the server and of any proxy in front of it."
     elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:
         title = f"What came in place of the {name} is neither an event nor JSON."
-        fix = "Check the server address (up to and including `/v1`), and what is between it and you."
+        fix = "Check the server address (up to and including `/v1`), and any proxy in between."
     elif held := _something_else(result):
         title = f"The {name} is not a chat completion: {held}."
         fix = (

@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
             "and differs from there on."
         )
     yield Report(
-        title="llama.cpp read the whole prompt again: it could use nothing of its cache.",
+        title="llama.cpp read the whole prompt again: none of its cache could be used.",
         detail=f"The server's log says so.{place} The usual reason is sliding-window or recurrent memory: a model with "
         "it can go back only to a checkpoint.",
         evidence=(FindingEvidence("server", quote=lost),),

@@ -33,7 +33,7 @@ from prompt_debugger.core.diagnose.fields import as_list, body_of, content_of, r
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
-from prompt_debugger.core.diagnose.unparsed_calls import have_parsed, is_plain_words
+from prompt_debugger.core.diagnose.unparsed_calls import is_plain_words, parser_steps
 from prompt_debugger.core.formats import pick_format
 
 _MAX_MESSAGES = 400
@@ -66,7 +66,7 @@ def find(trace: Trace) -> Iterator[Report]:
         detail="It has the call in `content` and no `tool_calls`: the answer was not parsed, and the client kept it "
         f"as it was. The model takes it for an example of how to write calls.{more}",
         evidence=(in_request(f"messages[{index}].content", content[slice(*span)]),),
-        fix=(Step(_KEEP), *(have_parsed(trace, family) if family and not is_plain_words(family) else ())),
+        fix=(Step(_KEEP), *(parser_steps(trace, family) if family and not is_plain_words(family) else ())),
         certainty=Certainty.INFERRED,
     )
 

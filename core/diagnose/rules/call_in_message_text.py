@@ -55,12 +55,12 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.stripped_calls import stripped_calls
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.unparsed_calls import (
+    bare_list_steps,
     departs,
     family_of_model,
     foreign_parser,
-    have_parsed,
     is_plain_words,
-    of_bare_list,
+    parser_steps,
 )
 from prompt_debugger.core.diagnose.written_calls import (
     CALL_EXPECTED,
@@ -269,7 +269,7 @@ def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
         fix=(
             Step("Do not execute this call. Raise `max_tokens` if finish_reason is `length`."),
-            *have_parsed(trace, family),
+            *parser_steps(trace, family),
         ),
         certainty=Certainty.INFERRED,
     )
@@ -285,7 +285,7 @@ def _report_half_closed(trace: Trace, call: ToolCallAttempt, content: str, close
         detail=f"It is written in the notation of `{family}` and ends with `{closer}`, but a marker inside it is never "
         f"closed: the model left it out, or it was lost when the text was copied.{why}",
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
-        fix=have_parsed(trace, family),
+        fix=parser_steps(trace, family),
         certainty=Certainty.INFERRED,
     )
 
@@ -297,7 +297,7 @@ def _report_broken(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
         detail=f"It starts at character {call.char_span.start} in the notation of `{family}`: {call.problem}. A parser "
         "that reads it strictly gives it back as text.",
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
-        fix=(Step(f"Do not run this call. {_AGAIN}"), *have_parsed(trace, family)),
+        fix=(Step(f"Do not run this call. {_AGAIN}"), *parser_steps(trace, family)),
         stage=Stage.COMPLETE,
     )
 
@@ -366,13 +366,15 @@ def _report_bare(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str)
 
 def _fix_of_bare(trace: Trace, family: str, content: str) -> Sequence[Step]:
     if (found := bare_list(trace)) is not None:
-        return have_parsed(trace, found.family)
+        return parser_steps(trace, found.family)
     is_list = content.lstrip().startswith("[{")
     models = [named for name in model_names(trace) if (named := family_of_model(name)) is not None]
     if models and models[0] not in (family, *FORMATS[family].facts.same_notation):
-        return [Step(_describe_model(models[0])), *have_parsed(trace, models[0])]
+        return [Step(_describe_model(models[0])), *parser_steps(trace, models[0])]
     return (
-        of_bare_list(trace, family) if is_list and foreign_parser(trace, family) is None else have_parsed(trace, family)
+        bare_list_steps(trace, family)
+        if is_list and foreign_parser(trace, family) is None
+        else parser_steps(trace, family)
     )
 
 
@@ -396,7 +398,7 @@ def _report_fenced(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: st
         title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} {how} in a code fence.",
         detail=detail if is_tagged else f"{detail}{guess}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=have_parsed(trace, format_of(trace, content[slice(*calls[0].char_span)])) if is_tagged else _OF_FENCE,
+        fix=parser_steps(trace, format_of(trace, content[slice(*calls[0].char_span)])) if is_tagged else _OF_FENCE,
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE if guess and not _says_no_call(trace) else Severity.WARNING,
     )
@@ -418,7 +420,7 @@ def _report_in_next_turn(trace: Trace, content: str) -> Report | None:
         detail=f"The server did not stop at `{turn.end}`; the model opened another turn and wrote the call "
         "there. A parser that looks for a call at the beginning of the output does not see it.",
         evidence=(in_message("content", inside, turn.inside),),
-        fix=have_parsed(trace, format_of(trace, inside)),
+        fix=parser_steps(trace, format_of(trace, inside)),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )

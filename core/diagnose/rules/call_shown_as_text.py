@@ -49,11 +49,11 @@ from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
 from prompt_debugger.core.diagnose.unparsed_calls import (
+    bare_list_steps,
     departures,
-    have_parsed,
     is_function_tag,
     is_plain_words,
-    of_bare_list,
+    parser_steps,
     readers_of,
 )
 from prompt_debugger.core.diagnose.words import counted, listed, lowered
@@ -147,7 +147,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         title=title,
         detail=f"If a server returned this text as content, it did not parse the call{rest}{read}",
         evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
-        fix=of_bare_list(trace, family) if is_list else _fix(trace, family),
+        fix=bare_list_steps(trace, family) if is_list else _fix(trace, family),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING if departing else None,
     )
@@ -219,7 +219,7 @@ def _report_broken(
 
 
 def _fix(trace: Trace, family: str) -> list[Step]:
-    first, *others = have_parsed(trace, family)
+    first, *others = parser_steps(trace, family)
     text = f"If it came as content: {lowered(first.text)}"
     return [Step(text, request=first.request, server=first.server), *others]
 

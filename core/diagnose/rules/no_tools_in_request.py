@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(in_request("messages"),),
         fix="Let the client send its tools in `tools`: look for its setting for native tool calls, which "
         "often depends on the chosen provider and model. A client that describes tools in the system "
-        "prompt instead reads the calls from the text, and the server's parser has no part in it.",
+        "prompt instead reads the calls from the text, and the server's parser is not involved.",
         certainty=Certainty.INFERRED,
     )
 

@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.bare_lists import model_names
 from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import quote
-from prompt_debugger.core.diagnose.unparsed_calls import family_of_model, have_parsed
+from prompt_debugger.core.diagnose.unparsed_calls import family_of_model, parser_steps
 
 _SHOW = Step(
     "Ask the server itself once, without the client or gateway in between: if the call is in `tool_calls` there, the "
@@ -96,7 +96,7 @@ def _report(trace: Trace, kind: Reported, claims: list[str]) -> Report:
         title=_TITLES[kind],
         detail=f"{_DETAILS[kind]} This is inferred from what the text says: {' '.join(claims)}",
         evidence=tuple(FindingEvidence("server", quote=quote(one)) for one in claims),
-        fix=_FIXES.get(kind) or (*have_parsed(trace, families[0] if families else "generic"), _SHOW),
+        fix=_FIXES.get(kind) or (*parser_steps(trace, families[0] if families else "generic"), _SHOW),
         certainty=Certainty.INFERRED,
     )
 

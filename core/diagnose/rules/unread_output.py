@@ -56,7 +56,7 @@ from prompt_debugger.core.diagnose.refusal_words import (
 from prompt_debugger.core.diagnose.refusals import Understood, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, in_request, quote
-from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, have_parsed, named_parser
+from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, named_parser, parser_steps
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
@@ -98,7 +98,7 @@ def find(trace: Trace) -> Iterator[Report]:
             *(in_request(spot.field, spot.quote) for spot in found),
             FindingEvidence("server", quote=quote(words_of(trace.refusal))),
         ),
-        fix=list(have_parsed(trace, family)) if family else _fix(trace, understood, place),
+        fix=list(parser_steps(trace, family)) if family else _fix(trace, understood, place),
         stage=understood.stage,
         certainty=Certainty.INFERRED if family else understood.certainty,
         links=links_of(understood),

@@ -23,9 +23,16 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats import TABLES, ReasoningPair
 from prompt_debugger.core.tools.check.answers import TOOLS, USER_WORDS, Answer
 
+PROMPT_TAIL_CHARS = 400
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 _IDS: tuple[Literal["counted", "short"], ...] = ("counted", "short")
 _WORD = re.compile(r"zq\w+")
+_HALF_MARKER = re.compile(r"(?:<[^<>\s]{0,40}|\[[A-Za-z_/]{0,40})\Z")
+_LOOKS_LIKE_A_MARKER = re.compile(r"[<\[｜|]\S+[>\]｜|]")
+_NO_KWARGS: JSONObject = {}
+_BEST = (0, 0)
+
+Render: TypeAlias = Callable[[JSONObject], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class Form:
         reasoning_field: Field of the message that contains reasoning.
         ids: Pattern of call ids: `counted` as `functions.NAME:0`, or `short` as nine letters and digits.
         text_arguments: Whether arguments are JSON text, not an object.
-        null_content: Whether a content that there is none of is null, not "".
+        null_content: Whether absent content is null, not "".
     """
 
     reasoning_field: str = REASONING_FIELDS[0]
@@ -86,16 +93,8 @@ def forms_of(answer: Answer, liked: Form | None, *, is_hopeless: bool = False) -
 
 
 def words_of(arguments: Mapping[str, JSON]) -> list[str]:
-    """Return the words of ours in some arguments."""
+    """Return our test words that occur in some arguments."""
     return _WORD.findall(json.dumps(dict(arguments)))
-
-
-Render: TypeAlias = Callable[[JSONObject], str]
-
-PROMPT_TAIL_CHARS = 400
-_HALF_MARKER = re.compile(r"(?:<[^<>\s]{0,40}|\[[A-Za-z_/]{0,40})\Z")
-_LOOKS_LIKE_A_MARKER = re.compile(r"[<\[｜|]\S+[>\]｜|]")
-_NO_KWARGS: JSONObject = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class Ideal:
         answer: The answer that went in, less what the template does not print.
         raw: What the model would have written, the end of the turn included; "" where the template refuses.
         prompt: The whole prompt in front of it.
-        lost: What the template does not print: `calls`, `content`, `reasoning`, some of them.
+        lost: What the template does not print: any of `calls`, `content` and `reasoning`.
         refusal: Why there is no output, in the template's words.
         is_prefix: Whether the history begins with the prompt.
         has_own_closer: Whether the closing tag of reasoning is ours, because the history lacks it.
@@ -141,11 +140,11 @@ class Ideal:
 
 
 class Writer:
-    """Writes answers down as one template does; learns from each how the next is best put to it.
+    """Writes answers down as one template does; learns from each which form the template accepts.
 
     Args:
         render: Renders a request body; raises `RenderError` where the template refuses.
-        ends: Texts that end the model's turn, over those that are known of families.
+        ends: Texts that end the model's turn, besides those known from families.
         tools: Tools that every request offers.
     """
 
@@ -226,9 +225,6 @@ def request_of(tools: tuple[JSONObject, ...] = TOOLS, kwargs: Mapping[str, JSON]
     """Return the request that every answer answers."""
     request: JSONObject = {"messages": [{"role": "user", "content": USER_WORDS}], "tools": list(tools)}
     return {**request, "chat_template_kwargs": dict(kwargs)} if kwargs else request
-
-
-_BEST = (0, 0)
 
 
 def _rank(ideal: Ideal) -> tuple[int, int]:

@@ -165,7 +165,7 @@ def _arguments_said(want: JSONObject, text: JSON) -> _Said:
         return _Said((f"its arguments are {_kind(got)}, not an object",), ())
     problems = tuple(_differences("", want, got))
     is_reordered = not problems and list(want) != list(got)
-    return _Said(problems, ("arguments come back in another order",) if is_reordered else ())
+    return _Said(problems, ("arguments come back in a different order",) if is_reordered else ())
 
 
 def _differences(path: str, want: JSON, got: JSON) -> Iterator[str]:

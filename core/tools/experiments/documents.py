@@ -1,4 +1,4 @@
-"""What the questions to a request, an output and two runs print under `--json`, field by field.
+"""What the experiments with a request, an output or two runs print under `--json`, field by field.
 
 Most values are written as they are (`dump_document`). What picks, renames or moves fields has a pydantic model here:
 it takes them from the value by their names; where it takes one from another place, or under another name, its
@@ -44,9 +44,9 @@ class TrialDocument(Document):
     """One chunking that was tried.
 
     Attributes:
-        name: As people are told it.
+        name: Its name for people.
         deltas: How many deltas it has.
-        difference: In what its message differs from that of the whole; `null` if in nothing.
+        difference: How its message differs from that of the whole parse; `null` if it does not.
     """
 
     name: str
@@ -61,8 +61,8 @@ class SplitsDocument(Document):
         equal: Whether every chunking gave what the whole parse gave; `null` if streaming was not compared.
         trials: Every chunking that was tried.
         smallest_split: The deltas of the smallest failing one.
-        parts_at: The delta of it, from 0, at which the streamed message leaves the whole one.
-        difference: In what they differ, in plain words.
+        parts_at: Index of the delta in it, from 0, at which the streamed message diverges from the whole one.
+        difference: How they differ, in plain words.
         before: The message before that delta; `null` if there is none.
         after: The message after it.
         streamed: The message at the end.
@@ -87,8 +87,8 @@ class ReleaseDocument(Document):
         content: The content it gives.
         tool_calls: The calls it gives.
         finish_reason: The server's, where its own code was run.
-        tools_called: What the parser said about having found calls, where it was heard.
-        control: Whether the parser reads a healthy call; where it does not, the rest of the row shows nothing.
+        tools_called: Whether the parser reported calls, where it reports that.
+        control: Whether the parser reads a healthy call; where it does not, the rest of the row proves nothing.
     """
 
     version: str
@@ -154,9 +154,9 @@ class CodesDocument(Document):
     """Codes of the findings.
 
     Attributes:
-        only_left: Of the first run that the second has not.
-        only_right: Likewise of the second.
-        in_both: Of both.
+        only_left: Those that only the first run has.
+        only_right: Those that only the second run has.
+        in_both: Those that both have.
     """
 
     only_left: _Codes

@@ -1,7 +1,7 @@
-"""Two requests of a session → what differs in what they share, and what keeps it the same. Both requests are seen.
+"""Two requests of a session → what differs in the part that they share, and how to keep it the same.
 
-Tools that are in another order · keys in another order · a date in the system prompt · thinking removed from a past
-turn · a tool's result trimmed · messages left out · arguments written again · a switch of the template.
+Tools or keys in a different order · a date in the system prompt · thinking removed from a past turn · a tool's result
+trimmed · messages left out · arguments written again · a switch of the template.
 """
 
 from __future__ import annotations
@@ -57,15 +57,17 @@ def _tools(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterator[
         yield Change(
             place,
             "The tools offered differ from those of the previous turn: "
-            f"{'; '.join(reported) or 'another number of them'}.",
+            f"{'; '.join(reported) or 'their number differs'}.",
             "Offer the same tools for a whole session; restrict them by `tool_choice` or by refusing the call.",
         )
     elif names[0] != names[1]:
-        yield Change(place, "The tools are in another order.", "Sort the tools, for example by name, before sending.")
+        yield Change(
+            place, "The tools are in a different order.", "Sort the tools, for example by name, before sending."
+        )
     elif before == now:
         yield Change(
             place,
-            "The keys of a tool are in another order.",
+            "The keys of a tool are in a different order.",
             "Write the tools once, or with sorted keys, and reuse them.",
         )
     elif folded([*before]) == folded([*now]):
@@ -105,7 +107,7 @@ def _message(old: JSONObject, new: JSONObject) -> tuple[str, str, str]:
     """Return field, cause and cure of a message that changed."""
     role = str(old.get("role"))
     if old == new:
-        return "", "The keys of a message are in another order.", "Keep messages as they were sent the first time."
+        return "", "The keys of a message are in a different order.", "Keep messages as they were sent the first time."
     thought = next((name for name in _THOUGHTS if old.get(name) and not new.get(name)), None)
     if thought is not None:
         return (
@@ -126,7 +128,7 @@ def _calls(old: Sequence[JSONObject], new: Sequence[JSONObject]) -> tuple[str, s
     if [_meaning(call) for call in old] == [_meaning(call) for call in new]:
         return "The arguments of a past call were written again in another form.", keep
     if [call.get("function") for call in old] == [call.get("function") for call in new]:
-        return "A past call has another id.", keep
+        return "A past call has a different id.", keep
     return "The calls of a past message change.", keep
 
 

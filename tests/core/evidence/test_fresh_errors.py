@@ -78,7 +78,7 @@ def test_whose_address_words_name_did_not_report_them():
         '/completions": context deadline exceeded (Client.Timeout exceeded while awaiting headers)}'
     )
 
-    assert "It was to be sent to Ollama." in words
+    assert "It was meant for Ollama." in words
     assert "reported by Ollama" not in words
 
 

@@ -48,7 +48,7 @@ def test_every_placeholder_counts_and_texts_keep_their_places() -> None:
     fields = {span.field for span in prompt.spans if span.kind is SpanKind.REQUEST}
     assert fields == {"messages[0].content[0].text", "messages[0].content[2].text"}
     assert sum(span.char_span.stop - span.char_span.start for span in prompt.spans) == len(prompt.text)
-    assert "Of 2 parts with media the template got only the type" in prompt.note
+    assert "For 2 parts with media, the template got only the type" in prompt.note
 
 
 def test_what_the_template_never_read_is_still_known() -> None:

@@ -113,7 +113,7 @@ class EventGuard:
                 is_small = 0 < int(headers.get("content-length", "0")) <= SMALL_BYTES
                 if _STARTS.fullmatch(scope["path"]) and not is_small:  # who waits here holds nothing
                     await self._pacing.wait(Owner(visitor))
-                await Metered(self._post(scope, receive, send, visitor, bill, is_small=is_small), bill.charge)
+                await Metered(self._admit_post(scope, receive, send, visitor, bill, is_small=is_small), bill.charge)
             elif _LISTENS.match(scope["path"]):
                 await Metered(self._listen(scope, receive, send, visitor), bill.charge)
             else:
@@ -121,7 +121,7 @@ class EventGuard:
         except PayloadError as error:
             await _refuse(error, scope, receive, send)
 
-    async def _post(
+    async def _admit_post(
         self, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill, *, is_small: bool
     ) -> None:
         if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -146,17 +146,17 @@ class EventGuard:
         if raw is None:
             return
         if last in ("join", "predict"):
-            await self._event(raw, scope, receive, send, visitor, bill)
+            await self._admit_event(raw, scope, receive, send, visitor, bill)
         elif last == "cancel":
             await self._pass_on(judge_cancel(raw, self._table), scope, receive, send)
         elif last == "reset":
             await self._pass_on(judge_reset(raw), scope, receive, send)
         elif call is not None and not call["session"]:
-            await self._call(raw, call["name"], scope, receive, send, visitor, bill)
-        else:  # a path that was opened without a thought of what is sent to it
+            await self._admit_call(raw, call["name"], scope, receive, send, visitor, bill)
+        else:  # a path for whose bodies there is no rule
             raise PayloadError("Not found", 404)
 
-    async def _call(
+    async def _admit_call(
         self, raw: bytes, name: str, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill
     ) -> None:
         """Take a call by name for the event of a page of its own, by whose name the answer is fetched."""
@@ -176,9 +176,11 @@ class EventGuard:
                 await JSONResponse({"event_id": session})(scope, receive, send)
 
         joining = {**scope, "path": _JOINING, "raw_path": _JOINING.encode()}
-        await self._event(body, joining, receive, named, visitor, bill)
+        await self._admit_event(body, joining, receive, named, visitor, bill)
 
-    async def _event(self, raw: bytes, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill) -> None:
+    async def _admit_event(
+        self, raw: bytes, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill
+    ) -> None:
         is_queued = scope["path"].endswith("join")
         try:
             event = judge_event(raw, self._table, is_queued=is_queued)

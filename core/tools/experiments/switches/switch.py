@@ -86,7 +86,7 @@ def messages_of(body: JSONObject) -> list[JSON]:
 def changed_fields(before: JSON, after: JSON, path: str = "") -> Iterator[str]:
     """Yield the paths at which two values differ, as deep as they can be told apart.
 
-    An object whose keys merely are in another order is named itself.
+    Of an object whose keys are merely in a different order, the object is named.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         inner = [

@@ -1,4 +1,4 @@
-"""Switches for the tools: none, in another order, or rewritten."""
+"""Switches for the tools: none, in a different order, or rewritten."""
 
 from __future__ import annotations
 

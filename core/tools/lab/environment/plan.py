@@ -1,4 +1,4 @@
-"""What an installation is going to be: where, how big, from what. Said before anything is done."""
+"""What an installation is going to be: where, how big, from what. Shown before anything is done."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class InstallPlan:
         packages: All that goes into it.
         missing: What is not there yet.
         free_mb: Free space on that disk.
-        environment: What is there, whole and of this very list; `None` if something is to be done.
+        environment: The environment, if exactly these packages are installed in it; `None` if something is left to do.
     """
 
     home: Path
@@ -100,7 +100,7 @@ def plan_install(into: Path | None = None, *, packages: Sequence[Package] | None
     plan = InstallPlan(home, sys.executable, wanted, missing, _free_mb(home), environment)
     if environment is None and plan.free_mb < plan.disk_mb + plan.download_mb:
         raise LabError(
-            f"The disk of {home} has {_size(plan.free_mb)} free, but the lab needs {plan.size_words}",
+            f"The disk of {home} has {_size(plan.free_mb)} free, but the lab needs {plan.size_words}.",
             "Free some disk space, or choose a folder on another disk: `lab --install --into DIR`.",
         )
     return plan

@@ -54,7 +54,7 @@ def test_each_difference_is_named(given, problem):
 def test_order_of_keys_and_white_space_around_text_are_not_a_fault():
     reordered = dict(reversed(ARGUMENTS.items()))
 
-    assert cell(outcome(reordered)).remark == "arguments come back in another order"
+    assert cell(outcome(reordered)).remark == "arguments come back in a different order"
     assert cell(outcome(reordered)).is_passed
     assert cell(outcome(content="\n")).is_passed
     assert cell(outcome(content="\n")).remark == "content has different whitespace around it: '\\n'"

@@ -93,8 +93,8 @@ def _arguments(body: Any) -> None:
 SEEDED = {
     "date": (_date, "messages[0].content", "A date, number or id in the system prompt changes."),
     "system": (_system, "messages[0].content", "The system prompt changes."),
-    "order": (_order, "tools[0]", "The tools are in another order."),
-    "keys": (_keys, "tools[0]", "The keys of a tool are in another order."),
+    "order": (_order, "tools[0]", "The tools are in a different order."),
+    "keys": (_keys, "tools[0]", "The keys of a tool are in a different order."),
     "fewer": (_fewer, "tools[0]", "The tools offered differ from those of the previous turn: without read."),
     "thinking": (_thinking, "messages[2].reasoning_content", "The thinking of a past turn was removed by the client."),
     "trimmed": (_trimmed, "messages[3].content", "A tool's result was trimmed after it had been sent in full."),
@@ -255,7 +255,7 @@ def test_the_command_its_document_and_its_picture(tmp_path: Path, capsys: pytest
     assert svg == sessions_to_svg(document)
     assert "breaks at tools[0]" in svg
     main(["sessions", str(file)])
-    assert "The tools are in another order." in capsys.readouterr().out
+    assert "The tools are in a different order." in capsys.readouterr().out
     assert main(["sessions", str(tmp_path / "nowhere")]) == 2
 
 
