@@ -43,7 +43,7 @@ from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Sta
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.arguments_as_content import report_arguments, report_ended
 from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
-from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
+from prompt_debugger.core.diagnose.client_calls import BEFORE_OTHERS, client_call, report_client_call
 from prompt_debugger.core.diagnose.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
@@ -81,86 +81,6 @@ _AGAIN = (
 )
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 
-# What calls are that no parser takes out, and what helps.
-_OF_NOTATION = {
-    Notation.CLAUDES: (
-        "It is Anthropic's own notation in plain text. Claude writes it if the tools or earlier calls are in the "
-        "prompt as text instead of in the API's fields; no parser reads it there.",
-        "Send the tools in `tools`, and calls and results of the history as `tool_use` and `tool_result` blocks, not "
-        "as text in prompts. A proxy in between that writes them out has to read them back, too.",
-    ),
-    Notation.INVENTED: (
-        "It is not the notation of a model family: the model made this XML up, or learnt it from a prompt or from "
-        "examples in the history. Only a client that taught it can read it.",
-        "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): a "
-        "model that is offered no tools, or only reads about them in text, invents a notation. Send calls of the "
-        "history as `tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
-    ),
-    Notation.REACT: (
-        "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server "
-        "returned it as text, as it should.",
-        "Use the framework's agent for ReAct, and stop the model at `Observation:`; or send the tools in `tools` and "
-        "drop the ReAct prompt, where the model has its own notation: a prompt that teaches one hides the other.",
-    ),
-    Notation.TAUGHT: (
-        "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server "
-        "returned it as text, as it should.",
-        "Set the client's tool protocol for this model to XML, or to native calls if the server parses them: the "
-        "client shows the XML where it expects native calls. Other clients do not read it.",
-    ),
-    Notation.LISTED: (
-        "It is a list in words, as clients and proxies write out calls of the history: the model repeats what it read.",
-        "Send calls of the history as `tool_calls` and their results as messages of the role `tool`. If the history "
-        "contains none, check that the prompt contains the tools (`render`): a model without a notation writes words.",
-    ),
-    Notation.AGENTS: (
-        "Agent frameworks teach such JSON in their prompt and read it from the text themselves. The server returned it "
-        "as text, as it should.",
-        "Let the framework read the calls from the text, with its agent for JSON actions. Or have it send `tools`, to "
-        "a server that parses this model's calls, and drop the prompt that teaches this form: it hides the model's "
-        "own notation. If the request has `tools` already, the model departs from its notation: update the server and "
-        "the template.",
-    ),
-    Notation.PRINTED: (
-        "It is a call in the form that clients keep and print, not in a model's notation: the model repeats what it "
-        "read in the history, where calls are written out as text.",
-        "Send calls of the history as `tool_calls` and their results as messages of the role `tool`; update the agent "
-        "framework, which may have written them into the text. Start again without these turns, as the model repeats "
-        "them.",
-    ),
-    Notation.DSML: (
-        "The attribute `string` shows it: these are the tags of DeepSeek V3.2 and V4 (DSML) without the `｜DSML｜` "
-        "in each, at which their parsers begin. The mark was removed on the way, or the model left it out.",
-        "If the model is DeepSeek's, start the server with the parser of its version (vLLM `deepseek_v32` or "
-        "`deepseek_v4`, SGLang `deepseekv32` or `deepseekv4`) in a current release, and look whether the raw output "
-        "has the marks. Another model writes these tags only if it read them: send calls of the history as "
-        "`tool_calls`, not as text, and check that the prompt contains the tools in its own notation (`render`).",
-    ),
-    Notation.PROMPTED: (
-        "It is the form that Qwen-Agent teaches in its prompt (`✿FUNCTION✿`, `✿ARGS✿`) and reads from the text itself; "
-        "a server does not parse it, and in other brackets Qwen-Agent does not find it, either.",
-        "Let Qwen-Agent read the text, and use a model that keeps to the form; or send `tools` to a server that parses "
-        "this model's own notation (Qwen-Agent: `use_raw_api`; vLLM: `--enable-auto-tool-choice --tool-call-parser "
-        "hermes` for Qwen2.5 and Qwen3).",
-    ),
-    Notation.MARKED: (
-        "It is JSON with the key `tool` after `[TOOL_CALL]`, which no family's template teaches: the model made it up, "
-        "or repeats what a client wrote into the history.",
-        "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`). Send "
-        "calls of the history as `tool_calls`, not as text, and start again without these turns: the model repeats "
-        "them.",
-    ),
-}
-_IN_WORDS = (
-    Notation.REACT,
-    Notation.LISTED,
-    Notation.AGENTS,
-    Notation.PRINTED,
-    Notation.DSML,
-    Notation.PROMPTED,
-    Notation.MARKED,
-)
-_BEFORE_OTHERS = (Notation.CLAUDES, Notation.DSML)  # whose tags other families share
 _JSON_IN_FENCE = (
     "The answer has no call. The model wrote JSON for a reader, not the notation that its template teaches, and few "
     "parsers look into code fences (vLLM's `llama3_json` does): a client shows it instead of running it."
@@ -174,7 +94,6 @@ _OF_FENCE = (
     "with tools only in a system message, models answer like this. If they are there, the model does not keep to "
     "its notation: use one that is trained for tool calls, or constrain it (`tool_choice` as `required`)."
 )
-_MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -191,9 +110,9 @@ def _find(trace: Trace) -> Iterator[Report]:
     calls = list(written_calls(trace, content))
     returned = returned_calls(trace)
     left = not_returned(calls, returned)
-    client = None if returned else _client_call(trace, content)
-    if client is not None and (client.notation in _BEFORE_OTHERS or not calls):
-        yield _report_client(client, content)
+    client = None if returned else client_call(trace, content)
+    if client is not None and (client.notation in BEFORE_OTHERS or not calls):
+        yield report_client_call(client, content)
     elif left:
         yield _report_written(trace, left, content)
     elif repeated := calls or (returned and bare_calls(trace, content)):
@@ -203,16 +122,6 @@ def _find(trace: Trace) -> Iterator[Report]:
         yield ended
     elif not returned and not calls:
         yield from _report_no_whole_call(trace, content)
-
-
-def _client_call(trace: Trace, content: str) -> ClientCall | None:
-    """Return a call in a notation that no server parses; JSON is an answer where the request wants some."""
-    offered = [tool.name for tool in request_tools(trace.request)]
-    found = find_client_call(content, offered)
-    if found is None or found.notation is not Notation.AGENTS:
-        return found
-    is_wanted = bool(trace.request.body.get("response_format")) or (offered and found.name not in offered)
-    return None if is_wanted else found
 
 
 def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
@@ -236,24 +145,6 @@ def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
         yield found
     else:
         yield from stripped_calls(trace, content)
-
-
-def _report_client(call: ClientCall, content: str) -> Report:
-    """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
-    detail, fix = _OF_NOTATION[call.notation]
-    subject = call.notation.value if call.notation in _IN_WORDS else "XML"
-    if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
-        detail += (
-            " It goes on with an `Observation:`: the model made the tool's result up, as nothing stopped it there."
-        )
-    return Report(
-        title=f"A tool call to `{call.name}` is in content as {subject} that no server parses.",
-        detail=detail,
-        evidence=(in_message("content", content[slice(*call.span)], call.span),),
-        fix=fix,
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
-    )
 
 
 def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
