@@ -6,8 +6,8 @@ import pytest
 
 from prompt_debugger.core.base.errors import DebuggerError, RenderError
 from prompt_debugger.core.render import load_tokenizer, render_local
-from prompt_debugger.core.render.tokenizers import fast
-from prompt_debugger.core.render.tokenizers.fast import LONG_CHARS, MAX_CHARS, encode_long, is_long
+from prompt_debugger.core.render.tokenizers import long_texts
+from prompt_debugger.core.render.tokenizers.long_texts import LONG_CHARS, MAX_CHARS, encode_long, is_long
 from prompt_debugger.core.sandbox import sandbox_of
 
 
@@ -23,7 +23,7 @@ def test_a_long_text_has_the_same_tokens_as_in_place(tokenizer, monkeypatch):
 
     found = tokenizer.tokens_of_text(text)
     pids = sandbox_of("tokens").pids
-    monkeypatch.setattr(fast, "LONG_CHARS", len(text))
+    monkeypatch.setattr(long_texts, "LONG_CHARS", len(text))
 
     assert not is_long(text)
     assert found == tokenizer.tokens_of_text(text)
@@ -58,7 +58,7 @@ def test_thirty_characters_of_template_are_an_error_that_says_so(tokenizer):
 
 
 def test_more_tokens_than_can_be_shown_are_refused(tokenizer, monkeypatch):
-    monkeypatch.setattr(fast, "MAX_TOKENS", 3)
+    monkeypatch.setattr(long_texts, "MAX_TOKENS", 3)
 
     with pytest.raises(RenderError, match="at most 3"):
         encode_long("key", "hello world, hello world", tokenizer._backend.to_str())
