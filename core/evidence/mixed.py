@@ -179,8 +179,8 @@ def _add_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
 
 def _spoken(text: str, failure: RequestError | None, read: Read) -> Evidence | None:
     """Return the error that a text speaks of, or that a paragraph is next to calls that were shortened."""
-    if (said := spoken_error(text.partition(TRACEBACK)[0])) is not None:
-        return evidence_of_error(said.refusal)
+    if (spoken := spoken_error(text.partition(TRACEBACK)[0])) is not None:
+        return evidence_of_error(spoken.refusal)
     if failure is None or not failure.message.startswith(_WAS_SHORTENED):
         return None
     paragraphs = [one for one in _PARAGRAPHS.split(text)[:_MAX_PARAGRAPHS] if one.strip() and "..." not in one]
