@@ -95,8 +95,8 @@ def _readings(
     scores, parsed = reading
     for family in families:
         if family in FORMATS and family != parsed.format:
-            yield Believed(_with_family(scores, family), FORMATS[family].read(raw, context))
-    if (unfenced := _without_fence(raw, parsed)) is not None:
+            yield Believed(_add_family(scores, family), FORMATS[family].read(raw, context))
+    if (unfenced := _blank_fence(raw, parsed)) is not None:
         inner = read_scored(unfenced, context)[1]
         calls = tuple(
             replace(call, deviation="; ".join(filter(None, (call.deviation, _IN_FENCE)))) for call in inner.calls
@@ -104,24 +104,24 @@ def _readings(
         yield Believed(scores, replace(inner, calls=calls))
         reading = Believed(scores, FORMATS[GENERIC.name].read(unfenced, context))
         if found := returned_in_text(unfenced, reading.parsed, missing):
-            yield Believed(scores, _with_calls(unfenced, reading.parsed, found, parsed.format))
+            yield Believed(scores, _add_calls(unfenced, reading.parsed, found, parsed.format))
     if found := returned_in_text(raw, parsed, missing):
         known = next((family for family in families if family in FORMATS), parsed.format)
         is_of_family = parsed.format == GENERIC.name and known != parsed.format
         name = known if is_of_family else parsed.format
         if is_of_family and FORMATS[known].call_markers and not FORMATS[known].bare_score:
             found = tuple(replace(call, deviation=_BARE) for call in found)
-        yield Believed(_with_family(scores, name) if is_of_family else scores, _with_calls(raw, parsed, found, name))
+        yield Believed(_add_family(scores, name) if is_of_family else scores, _add_calls(raw, parsed, found, name))
 
 
-def _with_family(scores: dict[str, FormatScore], family: str) -> dict[str, FormatScore]:
+def _add_family(scores: dict[str, FormatScore], family: str) -> dict[str, FormatScore]:
     """Return the scores with that of a family that its parser shows, best first."""
     known = scores.get(family)
     shown = known if known is not None and known.score >= _BY_PARSER.score else _BY_PARSER
     return dict(sorted({**scores, family: shown}.items(), key=lambda item: -item[1].score))
 
 
-def _without_fence(raw: str, parsed: ParsedMessage) -> str | None:
+def _blank_fence(raw: str, parsed: ParsedMessage) -> str | None:
     """Return the text with the code fence around all of its content blanked, of the same length; `None` if none is."""
     content = [segment.char_span for segment in parsed.segments if segment.kind is SegmentKind.CONTENT]
     if parsed.calls or len(content) != 1:
@@ -134,7 +134,7 @@ def _without_fence(raw: str, parsed: ParsedMessage) -> str | None:
     return raw[: opener[0]] + next(blank) + raw[opener[1] : closer[0]] + next(blank) + raw[closer[1] :]
 
 
-def _with_calls(raw: str, parsed: ParsedMessage, found: Sequence[ToolCallAttempt], name: str) -> ParsedMessage:
+def _add_calls(raw: str, parsed: ParsedMessage, found: Sequence[ToolCallAttempt], name: str) -> ParsedMessage:
     """Return a reading with further calls, which it has as text."""
     calls = tuple(sorted((*parsed.calls, *found), key=lambda call: call.char_span))
     number = {id(call): index for index, call in enumerate(calls)}
