@@ -203,3 +203,19 @@ def test_a_text_pasted_while_an_example_is_on_its_way_to_the_server_stays(bare: 
     assert set(answered) == {200}
     bare.choose(find_example("healthy-call").title)
     assert bare.badge() == "NOTHING LOST"
+
+
+def test_a_very_long_text_has_no_colours_and_a_short_one_has_them_again(bare: DebuggerPage) -> None:
+    coloured = bare.page.locator("#pd-request .cm-line span[class]")
+    long = json.dumps({"messages": [{"role": "user", "content": "again " * 60_000}]})
+    bare.paste(long)
+
+    expect(status(bare)).to_have_text("Long text: colours are off")
+    expect(coloured).to_have_count(0)
+    wait_for_text(bare, long)
+
+    bare.paste(WRITTEN)
+
+    expect(coloured).not_to_have_count(0)
+    expect(status(bare)).to_have_text("")
+    wait_for_text(bare, WRITTEN)

@@ -220,6 +220,8 @@ def _wire_cases(page: Page) -> Dependency:
         panel.read_as.input(check_request, inputs, outputs, api_name="check_reading", **live),
         panel.row.input(check_request, inputs, outputs, api_name="check_row", **live),
     ]
+    recoloured = "() => PromptDebugger.editorLanguage()"
+    panel.recolour.click(None, None, panel.editor, js=recoloured, api_name="recolour", **quiet())
     # An address that is typed while a pasted call is read stays: the key next to it was meant for that one.
     panel.endpoint.input(None, cancels=checks, **quiet())
     return loaded

@@ -7,6 +7,7 @@ import { editorView, replaceRequest } from "./editor_link.js";
 import { fileButton } from "./file_drop.js";
 import { formatJson } from "../lib/json_format.js";
 import { onDrawn, relaid } from "../page/outdated.js";
+import { followLength, plainWords } from "./plain_editor.js";
 
 const PLACEHOLDER = "Paste a request: JSON, curl, Python \u2026 or a model's output, or a server's answer.";
 const NO_JSON = "This is not JSON, so it is left unchanged.";
@@ -42,7 +43,7 @@ function fromFile(words) {
 builders.format = (root) => {
   const status = make("span", "pd-format-words");
   status.setAttribute("role", "status");
-  say = (words) => (status.textContent = words);
+  say = (words) => (status.textContent = [words, plainWords()].filter(Boolean).join(" "));
   const format = button("Format", "pd-small", formatRequest, "Format the request as JSON (Shift + Alt + F)");
   format.setAttribute("aria-keyshortcuts", "Shift+Alt+F");
   root.append(format, ...fileButton(fromFile), status);
@@ -68,7 +69,8 @@ onDrawn(() => {
   if (!view.contentDOM.hasAttribute("aria-placeholder")) view.contentDOM.setAttribute("aria-placeholder", PLACEHOLDER);
   document.documentElement.toggleAttribute("data-empty-request", view.state.doc.length === 0);
   if (view.state.doc.length === 0) markNotices("ok", []);
-  if (view.state.doc !== saidOf) say("");
+  const isRecoloured = followLength();
+  if (view.state.doc !== saidOf || isRecoloured) say("");
 });
 
 document.addEventListener(

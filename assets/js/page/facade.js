@@ -19,10 +19,11 @@ import { askAgain } from "../tools/parser_views.js";
 import { applyServer, chooseRun } from "./servers.js";
 import { applyLink } from "./share.js";
 import { makeFragment } from "./shared_link.js";
+import { editorLanguage } from "../editor/plain_editor.js";
 import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
-  applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller,
+  applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller, editorLanguage,
   keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, runExtended, settle,
   tellAt, typed, unpackText, withOrder, withTextToRun,
 };

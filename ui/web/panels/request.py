@@ -31,6 +31,7 @@ class RequestPanel(NamedTuple):
     give_up: gr.Button
     editor: gr.Code
     notices: gr.HTML
+    recolour: gr.Button
     check: gr.Button
     read_as: gr.Dropdown
     row: gr.Number
@@ -103,6 +104,7 @@ def build_request_panel(
     with gr.Row(elem_id="pd-editor-foot"):
         build_view("format", "format")
         notices_view = build_view("notices", "notices", notices)
+    recolour = gr.Button("Colours", elem_id="pd-recolour", elem_classes=["pd-unseen"])
     check = gr.Button("Check the text", elem_id="pd-check-request", elem_classes=["pd-unseen"])
     # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
     # closes it before it is shown.
@@ -134,7 +136,9 @@ def build_request_panel(
     tell_lost = gr.Button("Connection lost", elem_id="pd-tell-lost", elem_classes=["pd-unseen"])
     over = gr.Button("Run is over", elem_id="pd-run-over", elem_classes=["pd-unseen"])
     fields = (*target, look, servers, target_row, aimed, tell_lost, over)
-    return RequestPanel(case, load, give_up, editor, notices_view, check, read_as, row, run, stop, run_on, *fields)
+    return RequestPanel(
+        case, load, give_up, editor, notices_view, recolour, check, read_as, row, run, stop, run_on, *fields
+    )
 
 
 _Secret = gr.Textbox | gr.State
