@@ -15,7 +15,7 @@ TITLE_CHARS = 300
 # vLLM repeats field and value after its sentence.
 _PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")
 # What a validator writes after its sentence, as Python prints it.
-_PYTHON_REST = re.compile(r"['\"], '(?:input|ctx|url)': .*")
+_PYTHON_REST = re.compile(r"['\"], '(?:input|ctx|url)': .*| \[type=\w{1,60}, input_value=.*")
 _STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
 
 

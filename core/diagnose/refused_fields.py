@@ -224,6 +224,13 @@ def _content_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[Spo
             yield Spot(f"messages[{index}]", f"`messages[{index}]` has no `content`.")
 
 
+def _content_key_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, message in numbered_messages(request):
+        if "content" not in message:
+            beside = ", only `tool_calls`" if message.get("tool_calls") else ""
+            yield Spot(f"messages[{index}]", f"`messages[{index}]` has no `content`{beside}.")
+
+
 def _content_null(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     for index, message in numbered_messages(request):
         if "content" in message and message["content"] is None:
@@ -294,6 +301,7 @@ _LOOKS: Mapping[Look, _Looker] = {
     Look.UNDECLARED_TOOL: _undeclared_tool,
     Look.NO_MENTION_OF_JSON: _no_mention_of_json,
     Look.CONTENT_ABSENT: _content_absent,
+    Look.CONTENT_KEY_ABSENT: _content_key_absent,
     Look.CONTENT_NULL: _content_null,
     Look.SMALL_LIMIT: _small_limit,
     Look.NO_FORM: _no_form,

@@ -9,9 +9,10 @@ from itertools import pairwise
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.evidence.not_errors import is_source
 from prompt_debugger.core.evidence.printed_values import unquoted
-from prompt_debugger.core.known_errors import quoted_output, recognise_error
+from prompt_debugger.core.known_errors import Recognised, quoted_output, recognise_error
 
 _MAX_LINES = 40  # lines of a log that are looked up
+_MAX_BELOW = 12  # lines from which a sentence may begin
 MAX_ALONE = 2_000  # characters of a text that may be an error without looking like one
 
 _STATUS = re.compile(
@@ -26,14 +27,17 @@ _LOG_WORD = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|unparsed|warn(?:ing)?)\b|\[E\]", re.IGNORECASE
 )
 _LOG_LINE = re.compile(
-    r"(?m)^[ \t]{0,8}(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?(?:INFO|DEBUG|WARN|WARNING|ERROR)\b|"
+    r"(?m)^[ \t]{0,8}(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[\d\d:\d\d:\d\d[\].,]|"
+    r"\[?(?:INFO|DEBUG|WARN|WARNING|ERROR)\b|"
     r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| |srv |slot |time=\d{4}-)"
 )
 _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
+_CODE = re.compile(r"(?<![`\w])`([^`\n]{15,1500})`(?!`)")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:(?:```|~~~)\w{0,20}|`)[ \t]*(?=\n|\Z)")
 _STACK = re.compile(
     r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}"
     r"|\n[ \t]{0,8}(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)(?::[ \t]|[ \t]{1,4}(?:\d|\[))"  # the log's next entry
+    r"|\n(?:(?:llama|ggml|common|clip)_\w{1,40}: |(?:slot|srv|que) {1,14}[\w(]|Segmentation fault|Aborted\b)"
 )
 
 
@@ -59,8 +63,17 @@ def _entry_alone(message: str) -> str:
     """Return a log's entry without the paragraphs below it, unless it quotes an output, which may have several."""
     if quoted_output(message) is not None:
         return message
-    alone = _BLANK_LINES.split(message.strip())[0]
-    return alone if recognise_error(alone) is not None else message
+    alone = cut_words(_BLANK_LINES.split(message.strip())[0])
+    known = recognise_error(alone)
+    if known is None:
+        return message
+    lines = alone.split("\n")
+    for at in range(len(lines) - 1, 0, -1):  # without what was logged before it
+        rest = "\n".join(lines[at:])
+        last = recognise_error(rest) if at >= len(lines) - _MAX_BELOW else None
+        if last is not None and last.error is known.error:
+            return rest
+    return alone
 
 
 def _paragraph_of(text: str) -> str:
@@ -70,10 +83,20 @@ def _paragraph_of(text: str) -> str:
     for one in sorted(paragraphs, key=lambda message: message.startswith("#")):
         known = recognise_error(one)
         if known is not None and known.error.is_distinctive:
+            one = _quoted_alone(one, known)
             is_part = known.error.is_general and whole is not None and not whole.error.is_general
             return text if is_part else one  # the sentence that quotes several paragraphs
     message = cut_words(text)
     return text if whole is not None and recognise_error(message) is None else message
+
+
+def _quoted_alone(said: str, known: Recognised) -> str:
+    """Return the code within a person's sentence that says a known sentence whole; else all of it."""
+    for code in _CODE.finditer(said):
+        alone = recognise_error(code[1])
+        if alone is not None and alone.error is known.error and alone.said == known.said:
+            return code[1]
+    return said
 
 
 def _starts_as_data(text: str) -> bool:
@@ -85,7 +108,7 @@ def _suspicious_entries(text: str) -> Iterator[str]:
     """Yield the entries of a log that speak of an error: each up to the line that begins the next."""
     starts = [found.start() for found in _LOG_LINE.finditer(text)]
     given = 0
-    for start, stop in pairwise([*starts, len(text)]):
+    for start, stop in pairwise([*([0] if starts and starts[0] else []), *starts, len(text)]):
         if _LOG_WORD.search(text, start, stop) is not None:
             yield text[start:stop]
             given += 1

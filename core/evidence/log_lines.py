@@ -334,6 +334,7 @@ def _too_long(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
 
 
 _ID, _MLX = r"(?P<id>[\w.:-]{1,120}?)", r":\d{1,5} \| (?:\u2726 )?"
+_IGNORED = r"The following fields were present in the request but ignored: \{"
 _MARKS: tuple[_Mark, ...] = (
     _Mark("vllm", re.compile(rf"Received request {_ID}: prompt: (?=['\"])"), _a_printed(What.PROMPT)),
     _Mark("vllm", re.compile(rf"Request {_ID} details: prompt: (?=['\"])"), _a_printed(What.PROMPT)),
@@ -395,6 +396,9 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("ollama", re.compile(r"\btruncating input messages which exceed context length\"? truncated=\d"), _line),
     _Mark("ollama", re.compile(r"\bcontext limit hit - shifting\"? id=\d"), _line),
     _Mark("ollama", re.compile(r"\btruncating input prompt\"? limit=\d{1,9} prompt=\d"), _line),
+    _Mark("mlx-openai-server", re.compile(rf"\| [\w.]{{1,60}}:\w{{1,40}}{_MLX}{_IGNORED}"), _line),
+    _Mark("vllm", re.compile(rf"[\w/]{{1,60}}\.py:\d{{1,5}}\] {_IGNORED}"), _line),
+    _Mark("unknown", re.compile(rf"(?m)^{_IGNORED}"), _line),
     _Mark("", re.compile(r"\b(?:RAW RESPONSE|Raw response|raw_response):\s{0,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("", re.compile(r"Exiting (?:LLM|Chat Model) run with output:\s{0,4}(?=\{)"), _generation),
 )  # fmt: skip

@@ -24,6 +24,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.leads import is_of_other
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
+from prompt_debugger.core.evidence.other_errors import add_other_errors
 from prompt_debugger.core.evidence.parts_together import (
     add_whole_answer,
     build_other_answers,
@@ -49,6 +50,7 @@ from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import (
     is_no_report,
     is_template,
+    needed_beside_command,
     not_recognised,
 )
 from prompt_debugger.core.evidence.reported import add_reported, reported_answer
@@ -111,7 +113,10 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
             raise
         evidence = reported
     evidence = add_raw_beside(_noted(evidence, cleaned.notes), cleaned.text)
-    return add_reported(add_words(evidence, cleaned.text), cleaned.text)
+    evidence = add_reported(add_words(evidence, cleaned.text), cleaned.text)
+    if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS}:
+        return _noted(evidence, needed_beside_command(split(cleaned.text)))
+    return evidence if depth else add_other_errors(evidence, cleaned.text)
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:

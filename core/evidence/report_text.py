@@ -25,6 +25,13 @@ NEEDED = (
     "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, "
     "complete and unchanged."
 )
+_NEEDED_BESIDE_COMMAND = (
+    "The words beside the command were not read: paste the answer (or its stream) with the request that it answers, or "
+    "the server's error, to find what went wrong."
+)
+_TOLD_WORD = re.compile(r"[A-Za-z][a-z']{0,30}[.,:;!?]?\Z")
+_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_MIN_TOLD, _MIN_WIDE = 8, 12  # words, characters
 _HEADING = re.compile(
     r"(?mi)^[ \t>]{0,4}(?:#{1,6} |\*\*)[^\n]{0,20}?\b(?:bug|issue|description|describe|environment|version|summary|"
     r"expected|actual|observed|steps|reproduc\w*|to reproduce|what happen\w*|which|question|motivation|proposal|"
@@ -120,6 +127,14 @@ def shown_output(prose: str) -> str | None:
     kept = [text for text in found if text.rstrip().endswith(_ENDS) and recognise(text) is Form.OUTPUT]
     kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is not an output
     return kept[0] if len({*kept}) == 1 else None
+
+
+def needed_beside_command(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """Return what to say of a report that shows how a server was started, and tells the rest in words."""
+    prose = " ".join(block.text for block in blocks if block.kind is BlockKind.PROSE)
+    told = [word for word in prose.split() if _TOLD_WORD.match(word) is not None]
+    is_told = len(told) >= _MIN_TOLD or len(_WIDE.findall(prose)) >= _MIN_WIDE
+    return (_NEEDED_BESIDE_COMMAND,) if is_told else ()
 
 
 def not_recognised(text: str, *, is_about: bool = False) -> RequestError:

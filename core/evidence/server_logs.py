@@ -49,13 +49,18 @@ _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
         ),
         "Start llama-server with `--verbose`",
     ),
+    "mlx-openai-server": (
+        re.compile(r"(?m)^[\d: .-]{19,23} \| [A-Z]{4,8} {1,4}\| (?:[\w-]{1,40}\.){0,6}app\.[\w.]{1,60}:\w{1,60}:\d"),
+        "Switch the debug log of mlx-openai-server on",
+    ),
     "": (
         re.compile(r"(?m)^(?:\[[\d: -]{19}\] )?INFO: {1,10}[\d.]{7,15}:\d{1,5} - \"[A-Z]{3,7} /\S{0,80} HTTP/1"),
         "Let the server log requests and outputs",
     ),
 }  # fmt: skip
 _HINT = re.compile(
-    r"POST /|\.(?:py|go):\d|\[GIN|LM STUDIO|throughput: |batch[.,] ?#|_tokens=|srv |slot |print_info: |main: "
+    r"POST /|\.(?:py|go):\d|\| [A-Z]{4,8} {1,4}\| |\[GIN|LM STUDIO|throughput: |batch[.,] ?#|_tokens=|srv |"
+    r"slot |print_info: |main: "
 )
 # How a line of any such log begins: anything else in the text was put there by someone.
 _LINE = re.compile(
@@ -80,7 +85,6 @@ _ANSWERED = (
 # Ollama's line of a request that failed after a time of whole minutes, which no generation takes by chance.
 _GAVE_UP = re.compile(r"\| (?P<status>[45]\d\d) \|[ \t]{1,20}(?P<took>(?:\d{1,2}h)?\d{1,3}m0s) \|")
 _PIECES = re.compile(r"Generated response [^\n]{1,160}: output: ['\"]")
-_IGNORED = re.compile(r"fields were present in the request but ignored: \{([^}\n]{1,300})\}")
 _HINTS = {
     "404": "A 404 means an address or a model that the server does not have.",
     "4": "The reason for a 4xx is in the body of its answer, which the log does not show.",
@@ -118,6 +122,11 @@ def shown_in_log(text: str, engine: str) -> tuple[str, ...]:
     return (*_shown(text), f"The log contains {holds}. {more}, {_CAPTURE}.")
 
 
+def shown_requests(text: str, _engine: str) -> tuple[str, ...]:
+    """Return what the lines of a server's log show of requests, of a log whose warnings are findings already."""
+    return tuple(_shown(text))
+
+
 def _engine(text: str) -> str | None:
     """Return whose log it is, "" for any server's; `None` for another text."""
     return next((engine for engine, (sign, _) in _SIGNS.items() if sign.search(text) is not None), None)
@@ -143,6 +152,3 @@ def _shown(text: str) -> Iterator[str]:
         counts = Counter({one: count for one, count in counts.items() if one[1] != limit["status"]})
     bad = {"404" if status == "404" else status[0] for _, status in counts}
     yield from (hint for status, hint in _HINTS.items() if status in bad)
-    ignored = dict.fromkeys(name.strip(" '\"") for found in _IGNORED.finditer(text) for name in found[1].split(","))
-    if ignored:
-        yield f"The server ignored fields of the request that it does not know: {', '.join(list(ignored)[:12])}."

@@ -40,6 +40,12 @@ _LEVEL_NAME = re.compile(
     r"\A(?:[Ee]rror\](?:: ?| )(?:\([\w. -]{1,40}\) )?(?=\S{3})"
     r"|(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\]?:? {0,4}(?:\[[\w:. -]{1,60}\]:? {0,4})?(?=\S{3}))"
 )
+# An exception that a line of a log tells whole, before the traceback below it.
+_ABOVE_TRACEBACK = re.compile(
+    r"\b(?P<name>[A-Z]\w{2,60}(?:Error|Exception)): (?P<said>[^\n]{15,1500}?)[. ]{0,3}"
+    r"(?:Traceback: )?Traceback \(most recent call last\):?\s*\Z"
+)
+_HANDLER = re.compile(r"\bException in ASGI application\s*\Z")
 _LEVEL_COLUMN = re.compile(r"[^\n]{0,30}\b(?:ERROR|CRITICAL) {3,8}\S")
 _IN_COLUMN = re.compile(r" {8,40}\S")
 _MAX_IN_COLUMN = 12  # lines
@@ -275,12 +281,7 @@ def _statements(text: str) -> Iterator[Statement]:
         words = next(group for group in match.groups() if group)
         yield Statement(words_as_one_line(words), "", is_shaped=False)
     if not text.lstrip().startswith("<"):
-        for index, line in enumerate(_LEVEL.finditer(text)):
-            if index >= _MAX_LINES:
-                break
-            if not line["words"].rstrip().endswith((TRACEBACK, ":")):  # which leads to what is below it
-                words = _LEVEL_NAME.sub("", words_as_one_line(line["words"] + _in_column(text, line)))
-                yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
+        yield from _lines_of_log(text)
     stripped = _heading_or_text(text.strip())
     is_said = (
         not stripped.startswith("#")
@@ -292,6 +293,18 @@ def _statements(text: str) -> Iterator[Statement]:
     if len(stripped) <= _MAX_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
         is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
         yield Statement(words_as_one_line(stripped)[:_MAX_WORDS], "", is_shaped=is_shaped)
+
+
+def _lines_of_log(text: str) -> Iterator[Statement]:
+    """Yield what lines say whose level or words make them an error's."""
+    for line in islice(_LEVEL.finditer(text), _MAX_LINES):
+        said = line["words"].rstrip()
+        tail = said[-_MAX_WORDS:] if said.rstrip(":").endswith(TRACEBACK[:-1]) else ""
+        if (above := _ABOVE_TRACEBACK.search(tail)) is not None:
+            yield Statement(words_as_one_line(tail[above.start() : above.end("said")]), above["name"], is_shaped=True)
+        elif _HANDLER.search(said) is None and not said.endswith((TRACEBACK, ":")):  # which lead to what is below
+            words = _LEVEL_NAME.sub("", words_as_one_line(line["words"] + _in_column(text, line)))
+            yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
 
 
 def _in_column(text: str, line: re.Match[str]) -> str:

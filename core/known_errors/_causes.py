@@ -84,7 +84,9 @@ _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
         r"no (?:healthy|available) (?:upstream|workers?|instances?|backends?|replicas?)|过载|繁忙",
     ),
     Cause.MODEL_NAME: (
-        r"\bmodel\b.{0,120}\b(?:does not exist|not found|is not (?:found|available|served|loaded)|unknown)",
+        r"\bmodel\b(?! (?:returned|responded|replied|answered)).{0,120}\b(?:does not exist|not found"
+        r"|is not (?:found|available|served|loaded)|unknown(?! (?:error|field|param|argument|key|option|propert|variant"
+        r"|type|tool|function|role|finish)))",
         r"(?:no such|unknown|invalid|not a valid) model|model_not_found|pinned to .{1,200}requested",
         r"unable to access model|not supported by any provider|模型不存在",
         r"\bmodel\b.{0,120}\b(?:has been|is|was) (?:decommissioned|retired|sunset)|\bmodel\b.{0,120}end[ -]of[ -]life",

@@ -33,7 +33,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Expected `thinking` or `redacted_thinking`, but found `{kind:word}`.",
         Stage.REQUEST,
-        "Thinking is on, and an assistant message with tool calls was sent back without its thinking.",
+        "Thinking is on, and an assistant message of the tool loop does not begin with its thinking block.",
         "Send thinking blocks back unchanged, or switch thinking off.",
         "https://github.com/mastra-ai/mastra/issues/7799",
         example="messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",

@@ -67,6 +67,7 @@ class Look(StrEnum):
     UNDECLARED_TOOL = "undeclared-tool"
     NO_MENTION_OF_JSON = "no-mention-of-json"
     CONTENT_ABSENT = "content-absent"
+    CONTENT_KEY_ABSENT = "content-key-absent"
     CONTENT_NULL = "content-null"
     SMALL_LIMIT = "small-limit"
     NO_FORM = "no-form"

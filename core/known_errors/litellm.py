@@ -12,7 +12,7 @@ _FACTORY = "litellm/litellm_core_utils/prompt_templates/factory.py"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
-        "does not support parameters: {names}, for model=",
+        "{provider:word} does not support parameters: {names}, for model=",
         Stage.REQUEST,
         "LiteLLM knows that this provider does not support some of the fields.",
         "Leave these fields out, or set `litellm.drop_params` (in the proxy: `drop_params: true`).",

@@ -144,6 +144,17 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.BROKEN_ARGUMENTS,
     ),
     KnownError(
+        "invalid tool usage: mismatch between tool calls and tool results",
+        Stage.REQUEST,
+        "The tool results of the history do not fit its tool calls: a call has no result, a result has no call because "
+        "the assistant's message with `tool_calls` was not sent back, or a result does not name its tool.",
+        "Keep the assistant's message with its `tool_calls` in the history, then one message of the role `tool` for "
+        "each call; `/api/chat` reads the tool's name from `tool_name`, not from `name`.",
+        "https://github.com/jonigl/mcp-client-for-ollama/pull/106",
+        field="messages",
+        look=Look.OPEN_CALLS,
+    ),
+    KnownError(
         "invalid tool usage",
         Stage.REQUEST,
         "A call in the history has no result, or calls a tool that was not sent.",

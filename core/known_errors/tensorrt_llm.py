@@ -18,4 +18,14 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/NVIDIA/TensorRT-LLM/issues/2624",
         cause=Cause.SETTING,
     ),
+    KnownError(
+        "Draft request {request:int} at slot {slot:int} failed to accept last new token",
+        Stage.COMPLETE,
+        "Guided decoding and speculative decoding run together: the draft model wrote a token that the grammar does "
+        "not allow, so the grammar was not applied to its drafts.",
+        "Draft one token (`num_nextn_predict_layers: 1`) or switch speculative decoding off for requests with "
+        "structured output; or update TensorRT-LLM.",
+        "https://github.com/NVIDIA/TensorRT-LLM/issues/7878",
+        example="Draft request 3 at slot 1 failed to accept last new token: 42.",
+    ),
 )

@@ -140,6 +140,17 @@ SENTENCES: tuple[KnownError, ...] = (
         example="'list object' has no attribute 'startswith'",
     ),
     KnownError(
+        "'dict object' has no attribute 'content'",
+        Stage.RENDER,
+        "The template reads `content` where there is no such key: usually of an assistant message that only makes "
+        "calls, from which a client or server left it out.",
+        'Send `"content": ""` with each message that has no text, also beside `tool_calls`; if the request does so '
+        "already, update the server or library that renders it, which drops the key.",
+        "https://github.com/huggingface/speech-to-speech/issues/414",
+        field="messages",
+        look=Look.CONTENT_KEY_ABSENT,
+    ),
+    KnownError(
         "object' has no attribute '{name:word}'",
         Stage.RENDER,
         "The template reads a field of a value that does not have it: for example a message without that "

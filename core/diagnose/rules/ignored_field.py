@@ -2,7 +2,8 @@
 
 What it finds:
     Fields that were sent and that vLLM accepts without using, as noted while the request
-    was read; not if the server is known to be different software.
+    was read; not if the server is known to be different software. And fields of which the
+    server's log says that it ignored them.
 
 Why it matters:
     Most servers take unknown fields with status 200 and do nothing: a setting that was
@@ -18,7 +19,7 @@ Good:
 
 Source:
     derived: vLLM 0.32 accepts any extra field; the known ones are listed in the request reader.
-    tracker: vllm-project/vllm#54616, ggml-org/llama.cpp#27129.
+    tracker: vllm-project/vllm#54616, ggml-org/llama.cpp#27129, cubist38/mlx-openai-server#279.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
@@ -35,10 +36,19 @@ from prompt_debugger.core.diagnose.trace_queries import in_request
 _AS_VLLM = (None, "", "vllm", "unknown")  # the notices are about vLLM's fields
 _ID = re.compile(r"messages\[\d{1,6}\]\.id")
 _IGNORED = re.compile(r"\b(?:ignores|drops)\b")
+_IN_LOG = re.compile(r"fields were present in the request but ignored: \{([^}\n]{1,300})\}")
+_MAX_IN_LOG = 12  # fields
+_KWARGS = (
+    "Send the request to `/v1/chat/completions`, where servers read that field (mlx-openai-server does not on "
+    "`/v1/responses`), or set the template's switches at the server's start."
+)
+_SCHEMA = "Put the schema where this server reads it: `response_format`, as `json_schema` with a `name` and a `schema`."
+_FIX_IN_LOG = {"chat_template_kwargs": _KWARGS, "schema": _SCHEMA, "json_schema": _SCHEMA}
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report every notice of the request that speaks of an unused field."""
+    yield from _in_log(trace)
     server = trace.server
     if server is not None and server.kind not in _AS_VLLM:
         return
@@ -55,12 +65,33 @@ def find(trace: Trace) -> Iterator[Report]:
             )
 
 
+def _in_log(trace: Trace) -> Iterator[Report]:
+    """Report the fields that the server itself says it ignored."""
+    lines = () if trace.server is None else trace.server.log_warnings
+    said = {
+        name.strip(" '\""): line
+        for line in lines
+        if (found := _IN_LOG.search(line)) is not None
+        for name in found[1].split(",")
+    }
+    for name, line in [*said.items()][:_MAX_IN_LOG]:
+        successor = f"Send {SUCCESSORS[name]} in its place." if name in SUCCESSORS else None
+        effect = "What the template should read from it did not arrive." if name == "chat_template_kwargs" else ""
+        yield Report(
+            title=f"The server ignored `{name}`.",
+            detail=f"Its log says so: the request was answered as if the field had not been sent. {effect}".rstrip(),
+            evidence=(FindingEvidence("server", quote=line),),
+            fix=successor or _FIX_IN_LOG.get(name, f"Leave `{name}` out, or send what this server reads instead."),
+            severity=Severity.WARNING,
+        )
+
+
 RULE: Rule = TraceRule(
     code="PD105",
     name="ignored-field",
     severity=Severity.NOTE,
     stage=Stage.REQUEST,
     find=find,
-    threads=("vllm-project/vllm#54616", "ggml-org/llama.cpp#27129"),
+    threads=("vllm-project/vllm#54616", "ggml-org/llama.cpp#27129", "cubist38/mlx-openai-server#279"),
     asks_request_alone=True,
 )

@@ -26,8 +26,9 @@ from prompt_debugger.core.evidence.printed_objects import answer_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.server_errors import error_of_text
-from prompt_debugger.core.evidence.server_logs import evidence_of_log, is_server_log, shown_in_log
+from prompt_debugger.core.evidence.server_logs import evidence_of_log, is_server_log, shown_in_log, shown_requests
 from prompt_debugger.core.evidence.taking import add_answer
+from prompt_debugger.core.evidence.unknown_errors import cut_traceback
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.request import body_text, read_request
 
@@ -65,8 +66,9 @@ def _read(paste: Paste) -> Evidence:
         if len(groups) > 1:
             words = f"{evidence.words}, request {paste.row} of {len(groups):,} from the end"
             evidence = replace(evidence, words=words, row=paste.row, rows=len(groups))
-    elif engine and all(entry.what is not What.WARNING for entry in entries):
-        evidence = replace(evidence, notes=shown_in_log(paste.text, engine))
+    elif engine:
+        is_warning = any(entry.what is What.WARNING for entry in entries)
+        evidence = replace(evidence, notes=(shown_requests if is_warning else shown_in_log)(paste.text, engine))
     if evidence.raw_reason == OF_PIECES and _begins_in_call(paste.text):
         evidence = replace(evidence, raw_reason=NO_BEGINNING)
     return _add_server(_add_error(evidence, paste), entries, engine)
@@ -78,7 +80,8 @@ def _add_error(evidence: Evidence, paste: Paste) -> Evidence:
         return evidence
     found = error_of_text(paste.text)
     if found is None:
-        return evidence
+        cut = cut_traceback(paste.text)
+        return evidence if cut is None else replace(evidence, notes=(*evidence.notes, cut, "Paste it to its end."))
     failed = evidence_of_error(found.refusal)
     words, notes = f"{evidence.words} with an error", (*evidence.notes, *failed.notes)
     if evidence.raw is not None:
@@ -93,7 +96,7 @@ def _begins_in_call(text: str) -> bool:
 
 
 def _title(engine: str) -> str:
-    return "LM Studio" if engine == "lm-studio" else title_of(engine)
+    return {"lm-studio": "LM Studio", "unknown": "a server"}.get(engine) or title_of(engine)
 
 
 def _group_by_request(entries: Sequence[Entry]) -> list[list[Entry]]:

@@ -245,6 +245,31 @@ CLASSES: tuple[ErrorClass, ...] = (
         "newer releases.",
     ),
     ErrorClass(
+        "schema-not-found",
+        r"\bKeyError\b\W{0,4}schema\W{0,2}\Z",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The server did not find the schema of `response_format`",
+        "It reads the schema at `response_format.json_schema.schema`, and nothing was there: the request has the "
+        "schema in another place, or this release loses it on the way.",
+        "Send `response_format` with the type `json_schema`, and in its `json_schema` a `name` and the schema as "
+        "`schema`; if it was sent so, update the server.",
+        around=r"(?:site|dist)-packages/(?:lmdeploy|vllm|sglang|mlx_lm|mlx_vlm)/|\blmdeploy\b",
+    ),
+    ErrorClass(
+        "content-key-absent",
+        r"\bKeyError\b\W{0,4}content\W{0,2}\Z",
+        Stage.RENDER,
+        Cause.REQUEST,
+        "A message has no `content`",
+        "The server reads `content` of every message, and one has no such key: usually an assistant message that only "
+        "makes calls, from which a client left it out.",
+        'Send `"content": ""` with each message that has no text, also beside `tool_calls`; newer releases of servers '
+        "do not need it.",
+        around=r"(?:site|dist)-packages/(?:lmdeploy|vllm|sglang|mlx_lm|mlx_vlm|transformers)/",
+        look=Look.CONTENT_KEY_ABSENT,
+    ),
+    ErrorClass(
         "schema-refused",
         rf"(?:`(?P<name>[\w.-]{{1,64}})` )?{_SCHEMA_PLACE}.{{0,160}}?(?:should be of type|must be of type"
         rf"|must have a? ?[`'\"]?type|missing field|"

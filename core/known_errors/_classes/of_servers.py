@@ -214,9 +214,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         "model-name",
         r"(?:no such|unknown|invalid|unsupported|not a valid|nonexistent|non-existent) model\b"
         r"|model_not_found|not found the model"
-        r"|model\b(?:[^.\]\n]|\.(?!\s)){0,120}?(?:does not exist|doesn't exist|not (?:be )?(?:found|exist|deployed"
+        r"|model\b(?! (?:returned|responded|replied|answered))"
+        r"(?:[^.\]\n]|\.(?!\s)){0,120}?(?:does not exist|doesn't exist|not (?:be )?(?:found|exist|deployed"
         r"|served|registered|recogni[sz]ed|installed|loaded|available)|is not (?:supported|available|valid)"
-        r"|\bunknown\b(?! (?:error|reason|exception|failure|issue)))|allowed now, your model"
+        r"|\bunknown\b(?! (?:error|reason|exception|failure|issue|field|param|argument|key|option|propert|variant|type"
+        r"|tool|function|role|finish)))|allowed now, your model"
         r"|with requested name is not found"
         r"|deployment\b.{0,60}?(?:not exist|not found|does not)"
         r"|(?:try pulling|pull) (?:it|the model)|pinned to .{1,200}requested"

@@ -21,6 +21,32 @@ _OTHER_TEMPLATE = (
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "template-without-words",
+        r"\b(?P<name>Undefined|TemplateSyntax|TemplateRuntime|Template)Error \(its words were not copied\)",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template failed",
+        "Its error has its words in the last line of the traceback, which was not copied.",
+        "Copy the traceback to its last line. `apply_chat_template` takes one list of messages, or a list of such "
+        "lists: a column of a data set is neither (`datasets` 4 returns an object of its own), so wrap it in "
+        "`list(…)`.",
+    ),
+    ErrorClass(
+        "template-unbalanced",
+        r"encountered unknown tag \W?(?P<name>end\w{1,20}|el(?:se|if))\b.{0,160}?(?:innermost block that needs to be"
+        r" closed is \W?(?P<open>\w{1,20}))?"
+        r"|unexpected end of template\b.{0,160}?innermost block that needs to be closed is \W?(?P<unclosed>\w{1,20})",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "A block of the chat template is not closed",
+        "The opening and closing tags of the template do not match: {name|its end} comes while another block is still "
+        "open. It was edited or cut, or a program that put its own text into it broke it.",
+        "The request needs no change: close that block in the template (each `if` with `endif`, each `for` with "
+        "`endfor`), or serve the template that its publisher ships. Where a library changes templates itself, such as "
+        "to add `add_generation_prompt`, update it.",
+        around=_TEMPLATE,
+    ),
+    ErrorClass(
         "template-replaced",
         r"(?:falling|fall|fell) back to (?:the )?(?:chatml|default|built-?in)"
         r"|chat template.{0,60}?(?:not (?:yet )?supported|not found).{0,60}?(?:default|fallback|chatml)"

@@ -10,6 +10,17 @@ _NAME = r"['\"`]?(?P<{}>(?!(?:parser|type|choice|calls?|use|results?|server|temp
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "harmony-content",
+        r"\bvalid dictionary or instance of Content\b(?! ?\w)",
+        Stage.RENDER,
+        Cause.REQUEST,
+        "The format of gpt-oss does not take this `content`",
+        "The server turns each message into one of harmony, OpenAI's format for gpt-oss. The `content` of a message is "
+        "a list of parts that it does not convert, or an empty list.",
+        "Send `content` as a plain text in every message, and leave it out or send `null` beside `tool_calls`; or "
+        "update the server.",
+    ),
+    ErrorClass(
         "agent-without-call",
         r"did(?: not|n't) use (?:a|any) tools? (?:in|to)\b|inability to use a tool\b"
         r"|(?:response|answer|reply|turn) without (?:a |any )?tool (?:use|calls?)\b|no tools? (?:was|were) used\b"
