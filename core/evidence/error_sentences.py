@@ -94,7 +94,7 @@ def _quoted_alone(said: str, known: Recognised) -> str:
     """Return the code within a person's sentence that says a known sentence whole; else all of it."""
     for code in _CODE.finditer(said):
         alone = recognise_error(code[1])
-        if alone is not None and alone.error is known.error and alone.said == known.said:
+        if alone is not None and alone.error is known.error and alone.sentence == known.sentence:
             return code[1]
     return said
 

@@ -118,7 +118,7 @@ def _known(refusal: Refusal) -> _Known | None:
     said = f"{refusal.code}: {refusal.message}" if refusal.code else refusal.message
     known = recognise_error(refusal.message) or recognise_error(said)
     if known is not None and known.error.remedy:
-        return _Known(known.error.says, known.said, known.error.is_about, known.error.means, known.error.remedy)
+        return _Known(known.error.says, known.sentence, known.error.is_about, known.error.means, known.error.remedy)
     words = words_as_one_line(innermost(refusal.message).words)
     found = next(classes_of(f"{refusal.code}: {words}" if refusal.code else words, refusal.around or ""), None)
     if found is None or not found.error.has_reason:
