@@ -57,9 +57,10 @@ own template.
 _AFTER = """
 ## Engines that are not asked
 
-* Rapid-MLX 0.16.10 and vllm-mlx 0.6.0: their wheels have modules of tool parsers (`rapid_mlx/tool_parsers`,
-  `vllm_mlx/tool_parsers`), listed and not run. Families without a parser in mlx-lm, such as Functionary, xLAM and
-  Nemotron, have one there.
+* Rapid-MLX 0.16.10 and vllm-mlx 0.6.0: the parsers of their wheels (`rapid_mlx/tool_parsers`, 50 names;
+  `vllm_mlx/tool_parsers`, 38) run without a GPU or MLX when they are called by hand, which `parse` does not offer yet:
+  what their servers do around them is a large part of what a client gets. Families without a parser in mlx-lm, such as
+  Functionary, xLAM and Nemotron, have one there.
 * llama.cpp makes its parser from the template inside its own binary; `report --upstream-test llama.cpp` writes a test
   for a build of its `tests/test-chat.cpp`.
 * LMDeploy's `gpt-oss` wants ids in harmony's own vocabulary. `transformers serve` takes the model's own response

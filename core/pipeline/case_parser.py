@@ -37,6 +37,7 @@ from prompt_debugger.core.pipeline.believed import families_of
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, believe_parser, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
+from prompt_debugger.core.pipeline.every_parser import ask_within_time
 from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
 from prompt_debugger.core.pipeline.release_questions import parsers_to_ask
 from prompt_debugger.core.pipeline.server_parsers import (
@@ -224,7 +225,11 @@ class CaseParser:
             kind, version = every["engine"], every["version"]
             known = await (await engine.engine(version, kind)).parsers()
             wanted |= dict.fromkeys(write_parser_name(tool, None, version, kind) for tool in known.tool_parsers)
-        return await engine.parse_with(list(wanted), output, thorough=self._thorough, seed=self._seed)
+        if len(wanted) == len(names):  # each was named
+            return await engine.parse_with(list(wanted), output, thorough=self._thorough, seed=self._seed)
+        found, notes = await ask_within_time(engine, list(wanted), output, thorough=self._thorough, seed=self._seed)
+        self._absent += notes
+        return found
 
     async def _every_engine(self, engines: VllmReleases, parse: Parse) -> list[str]:
         """Return every parser of every engine that is here, the one that the family would use first in front of each.

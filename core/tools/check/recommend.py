@@ -156,15 +156,34 @@ class Ranking:
 
 
 def recommend(
-    ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], order: Sequence[str], ranking: Ranking
+    ideals: Sequence[Ideal],
+    cells: Mapping[str, Mapping[str, Cell]],
+    order: Sequence[str],
+    ranking: Ranking,
+    *,
+    has_vocabulary: bool = True,
 ) -> Recommendation:
-    """Return what to start a server with; `order` are the names that may be recommended, best first."""
+    """Return what to start a server with.
+
+    Args:
+        ideals: What the template makes of the answers.
+        cells: What the parsers made of them.
+        order: The names that may be recommended, best first.
+        ranking: Which parser is made for what.
+        has_vocabulary: Whether the parsers had the model's own vocabulary.
+    """
     name = next((one for one in order if _may_be_named(one, cells[one], ranking)), None)
     if name is None:
         simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
         was_asked = any(SIMPLEST_CALL in row for row in cells.values())
         verdict_of_none: Verdict = "nothing-works" if was_asked else "unknown"
-        return Recommendation(None, None, None, verdict_of_none, tuple(_why_nothing(simplest, cells, ranking)))
+        return Recommendation(
+            None,
+            None,
+            None,
+            verdict_of_none,
+            tuple(_why_nothing(simplest, cells, ranking, has_vocabulary=has_vocabulary)),
+        )
     pair, row = read_parser_name(name), cells[name]
     verdict: Verdict = "works" if all(cell.is_passed for cell in row.values()) else "works-with-limits"
     shown = ranking.words_on_model(pair.tool, pair.reasoning)
@@ -281,7 +300,9 @@ def _visitors(
             return
 
 
-def _why_nothing(simplest: Ideal | None, cells: Mapping[str, Mapping[str, Cell]], ranking: Ranking) -> Iterable[str]:
+def _why_nothing(
+    simplest: Ideal | None, cells: Mapping[str, Mapping[str, Cell]], ranking: Ranking, *, has_vocabulary: bool
+) -> Iterable[str]:
     if not any(SIMPLEST_CALL in row for row in cells.values()):
         if simplest is not None and simplest.refusal is not None:
             yield f"The template fails for the simplest call: {simplest.refusal.message.rstrip('.')}."
@@ -295,7 +316,9 @@ def _why_nothing(simplest: Ideal | None, cells: Mapping[str, Mapping[str, Cell]]
                 yield "The template does not print the tools of a request either: the model does not see them."
         return
     is_read = any(reads_calls(row) for row in cells.values())
-    yield f"No parser of this release returns the simplest call correctly{' when it is streamed' if is_read else ''}."
+    with_what = "No" if has_vocabulary else "With an approximate vocabulary, no"
+    streamed = " when it is streamed" if is_read else ""
+    yield f"{with_what} parser of this release returns the simplest call correctly{streamed}."
     for name in ranking.made_for():
         cell = cells.get(write_parser_name(name, None, engine=ranking.engine), {}).get(SIMPLEST_CALL)
         if cell is not None and cell.problem is not None:

@@ -55,8 +55,8 @@ _HELPERS = 2  # half a gigabyte each; more than two bring little on the machines
 _LIMITS = EngineLimits(request_s=600.0, parser_s=20.0)  # of a check, everything waits for the slowest parser
 _PAIRED_TOOLS, _PAIRED_REASONINGS = 2, 2
 _ALONE = (
-    "The parsers had an approximate vocabulary and none of the model's files, from which some read their "
-    "markers: check the model's folder to be sure."
+    "The vocabulary stands in for the model's files, from which some parsers read their markers, so this does not "
+    "show that none works: check the model's folder to be sure."
 )
 
 
@@ -279,7 +279,7 @@ class Checker:
         release = (await trip.engines[0].parsers()).version
         order = await self._ask(trip, ranking, wanted)
         ideals, has_vocabulary = trip.question.ideals, trip.question.tokenizer is not None
-        chosen = recommend(ideals, trip.cells, order, ranking)
+        chosen = recommend(ideals, trip.cells, order, ranking, has_vocabulary=has_vocabulary)
         row = trip.cells.get(chosen.name or "", {})
         if chosen.verdict != "works" and wanted.tool_parsers is None and ranking.engine == "vllm":
             more = await asyncio.to_thread(plugin_fallback, ideals, trip.tools, ranking.family, row)
