@@ -42,6 +42,15 @@ def is_malformed_call(finish_reason: str | None) -> bool:
     return not _MALFORMED.isdisjoint(_words(finish_reason))
 
 
+def is_unexpected_call(finish_reason: str | None) -> bool:
+    """Return whether a provider says that the model called a tool that was not enabled.
+
+    >>> is_unexpected_call("UNEXPECTED_TOOL_CALL"), is_unexpected_call("MALFORMED_FUNCTION_CALL")
+    (True, False)
+    """
+    return "unexpected_tool_call" in _words(finish_reason)
+
+
 def is_filter_word(finish_reason: str | None) -> bool:
     """Return whether a content filter ended the answer.
 

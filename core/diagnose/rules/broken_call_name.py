@@ -47,7 +47,9 @@ def find(trace: Trace) -> Iterator[Report]:
     offered = {tool.name for tool in request_tools(trace.request)}
     nameless = next((at for at, call in enumerate(calls) if not call.name), None)
     if nameless is not None:
-        yield _report_missing_name(calls, nameless)
+        chat = trace.chat
+        is_whole = chat is not None and not chat.deltas and '"choices"' in chat.body
+        yield _report_missing_name(calls, nameless, is_whole=is_whole)
     for call in calls:
         name = call.name or ""
         is_known = name in offered or name == NAME_NOT_COPIED
@@ -86,7 +88,7 @@ def _many(call: CallField, unit: str, count: int) -> Report:
     )
 
 
-def _report_missing_name(calls: Sequence[CallField], at: int) -> Report:
+def _report_missing_name(calls: Sequence[CallField], at: int, *, is_whole: bool) -> Report:
     call = calls[at]
     if (inner := _name_within(call)) is not None:
         return Report(
@@ -100,7 +102,7 @@ def _report_missing_name(calls: Sequence[CallField], at: int) -> Report:
         )
     before = calls[at - 1] if at else None
     is_rest = before is not None and before.name and not str(before.arguments or "").strip("{} ")
-    why = "the stream or the parser lost it."
+    why = "the model wrote none, or the parser lost it." if is_whole else "the stream or the parser lost it."
     if before is not None and is_rest:
         why = (
             f"the call to `{before.name}` before it has a name and no arguments: both entries are one call, which the "
@@ -110,8 +112,14 @@ def _report_missing_name(calls: Sequence[CallField], at: int) -> Report:
         title="A returned call has no name.",
         detail=f"`{call.field}.function.name` is {'empty' if call.name == '' else 'null'}; {why}",
         evidence=(in_message(f"{call.field}.function.name", call.name),),
-        fix="Do not run the entry by itself. Ask without streaming, and compare: a whole answer is parsed at once. "
-        "Report the stream to the authors of the server's parser.",
+        fix="Do not run the entry by itself. "
+        + (
+            "Compare it with the raw output, if the server shows that (`logprobs`, its log): where the name is in "
+            "there, report both to the authors of the server's parser."
+            if is_whole
+            else "Ask without streaming, and compare: a whole answer is parsed at once. Report the stream to the "
+            "authors of the server's parser."
+        ),
     )
 
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, words_of_end
+from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, is_unexpected_call, words_of_end
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.thinking_budget_eaten import reasoning_tokens_of
@@ -40,6 +40,19 @@ _TO_COMPARE = (
     "a call in that answer is one that the parser loses in streams, and a newer release may not. If that is empty, "
     "too, the model ended its turn at once."
 )
+_NOT_READ = (
+    "This value means that the model tried to call a tool, but what it wrote could not be read or was not allowed as "
+    "a call."
+)
+_SIMPLER = (
+    "Run again; if it happens again, give the tools simpler schemas and names, or offer fewer of them. With Gemini 3, "
+    "check that calls of the history keep their `thought_signature`, which gateways may drop."
+)
+_NOT_ENABLED = "This value means that the model called a tool that the request did not enable."
+_ENABLE = (
+    "Offer the tool that the model wants to call (Gemini's own, such as search and code execution, too). If it is to "
+    "call none, take what asks for one out of the prompt, and calls of earlier turns out of the history."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -49,15 +62,12 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     word = next(filter(is_malformed_call, words_of_end(chat)), None)
     if word is not None and not returned_calls(trace):
+        is_unexpected = is_unexpected_call(word)
         yield Report(
             title=f"The server returned no call and reports `{word}`.",
-            detail=(
-                "This value means that the model tried to call a tool, but what it wrote could not be read or "
-                "was not allowed as a call. The message does not contain it."
-            ),
+            detail=(_NOT_ENABLED if is_unexpected else _NOT_READ) + " The message does not contain it.",
             evidence=(in_message("finish_reason" if word == chat.finish_reason else "native_finish_reason", word),),
-            fix="Run again; if it happens again, give the tools simpler schemas and names, or offer fewer of them. "
-            "With Gemini 3, check that calls of the history keep their `thought_signature`, which gateways may drop.",
+            fix=_ENABLE if is_unexpected else _SIMPLER,
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message):
         yield _report_streamed(trace, chat) or _report_empty(chat)

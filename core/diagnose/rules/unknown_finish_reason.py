@@ -2,8 +2,9 @@
 
 What it finds:
     A finish_reason that is an empty string, or `error`, `abort` or another value that
-    neither OpenAI's protocol nor a known server gives a finished answer. Values for content
-    filters and for discarded calls have separate rules.
+    neither OpenAI's protocol nor a known server gives a finished answer; or one of its own
+    values spelled with hyphens. Values for content filters and for discarded calls have
+    separate rules.
 
 Why it matters:
     Clients branch on this value. With an unknown one they treat a failed answer
@@ -16,7 +17,8 @@ Good:
     `"finish_reason": "stop"`
 
 Source:
-    publisher: `finish_reason` of chat completions; vLLM 0.32, `FinishReason`.
+    publisher: `finish_reason` of chat completions; vLLM 0.32, `FinishReason`; Gemini's API, `FinishReason`; the
+    Vercel AI SDK's own words.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ _KNOWN = frozenset(
         "unload",
     ]
 )
+_DEFINED = frozenset({"tool_calls", "content_filter", "function_call"})
 _FAILED = {
     "error": "the engine failed while answering",
     "abort": "the server abandoned the request: the client closed the connection, or the server was stopped",
@@ -58,8 +61,22 @@ _FAILED = {
     "repetition": "the server detected that the output repeats itself, and ended it",
     "network_error": "the connection to the engine broke",
     "insufficient_system_resource": "the server ran out of resources",
+    "too_many_tool_calls": "Gemini's API ended the answer because the model called tools too many times in a row",
+    "missing_thought_signature": "Gemini's API found a call in the history without its `thought_signature`",
     "load": "Ollama only loaded the model, because the request had no messages",
 }
+_FIXES = {
+    "load": "Print the messages that the program sends: an agent that was given them under another argument, or a "
+    "state without them, sends none.",
+    "too_many_tool_calls": "Ask again with fewer tools, or say in the prompt when the model has to stop calling them.",
+    "missing_thought_signature": "Send calls of the history back with the `thought_signature` that they came with; "
+    "gateways may drop it.",
+}
+_LOOK_AT_LOG = "Check the server's log at that time; the answer may be incomplete."
+_UNKNOWN = (
+    "Do not trust that the answer is complete until its text shows it. Ask the operator of the server or proxy what "
+    "the value means."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -73,6 +90,9 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     if len(word.split()) > 1:
         return  # text that ran into it where it was copied
+    if "-" in word and (meant := word.lower().replace("-", "_")) in _DEFINED:
+        yield _report_spelling(word, meant)
+        return
     meaning = _FAILED.get(word.lower())
     yield Report(
         title="finish_reason is an empty string."
@@ -82,16 +102,18 @@ def find(trace: Trace) -> Iterator[Report]:
         detail="Chat completions define `stop`, `length`, `tool_calls` and `content_filter`"
         + ("; an empty string does not show how the answer ended." if not word else "."),
         evidence=(in_message("finish_reason", word),),
-        fix="Print the messages that the program sends: an agent that was given them under another argument, or a "
-        "state without them, sends none."
-        if word == "load"
-        else "Check the server's log at that time; the answer may be incomplete."
-        if meaning
-        else (
-            "Do not trust that the answer is complete until its text shows it. Ask the operator of the server "
-            "or proxy what the value means."
-        ),
+        fix=_FIXES.get(word.lower(), _LOOK_AT_LOG if meaning else _UNKNOWN),
         severity=Severity.ERROR if word.lower() == "error" else Severity.NOTE if word == "load" else None,
+    )
+
+
+def _report_spelling(word: str, meant: str) -> Report:
+    return Report(
+        title=f"finish_reason is `{word}`, another spelling of `{meant}`.",
+        detail=f"Chat completions define `{meant}`. Clients that compare the value with it do not recognize this one.",
+        evidence=(in_message("finish_reason", word),),
+        fix=f"A server has to send `{meant}`. The Vercel AI SDK shows such words of its own: if the answer was printed "
+        "by it, this is none of the server's.",
     )
 
 
