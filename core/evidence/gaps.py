@@ -85,6 +85,7 @@ _WORDS = frozenset({"role", "finish_reason", "name", "type", "object", "stop_rea
 _OF_CALLS = frozenset({"tool_calls", "function_call"})  # the second is the older form of the first
 _HEAD = re.compile(r'"message": ?\{(?:\.{3}|…)\}')  # of a Messages stream, which has nothing of the answer
 _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which hold, whatever was left out
+_RUNNING = re.compile(r"(?m)^>{5,20} [A-Z ]{4,40} \S{1,120}\.\.\.$")  # a program's word for what it does
 _MAX_OF_PYTHON = 100_000  # characters
 
 
@@ -96,6 +97,7 @@ def drop_unproven(evidence: Evidence, text: str) -> Evidence:
     """
     if evidence.run is not None:
         return evidence
+    text = _RUNNING.sub("", text)
     is_elided = evidence.form is Form.FRAGMENT and any(note.startswith(_LEFT_OUT) for note in evidence.notes)
     is_cut = is_elided or (evidence.form in (Form.FRAGMENT, Form.OBJECT) and CUT_NOTE in evidence.notes)
     is_beside = evidence.form in (Form.OUTPUT, Form.LOG) and evidence.chat is not None

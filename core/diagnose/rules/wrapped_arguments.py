@@ -24,6 +24,7 @@ Source:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
@@ -36,6 +37,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _HOLDERS = ("arguments", "parameters", "args")
+_LIKE_A_TOOL = re.compile(r"[A-Za-z]\w{0,80}_\w{1,80}")
 _MAX_TRIES = 8  # pieces that are left out in turn
 _FIX_TWICE = (
     Step("Ask without streaming, and compare: if the arguments are right then, what writes the stream is to blame."),
@@ -81,7 +83,8 @@ def _report_nested(trace: Trace) -> Iterator[Report]:
         name = given.get("name")
         if key is None or not isinstance(name, str) or given.keys() - {"name", key, "type", "id"}:
             continue
-        if name not in (call.name, *tools) or key in tools.get(call.name or "", {}):
+        is_tools = name in (call.name, *tools) or (not tools and _LIKE_A_TOOL.fullmatch(name) is not None)
+        if not is_tools or key in tools.get(call.name or "", {}):
             continue
         field = f"{call.field}.function.arguments"
         text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)

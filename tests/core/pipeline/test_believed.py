@@ -92,3 +92,9 @@ def test_without_a_returned_call_a_bare_line_stays_text() -> None:
 def test_a_flood_is_read_in_time() -> None:
     raw = 'get_weather({"name": "get_weather", ' * 6_000
     assert [match.outcome for match in _read(raw, "vllm:olmo3", _ONE).ledger.matches] == ["invented"]
+
+
+def test_a_call_that_lost_its_arguments_is_altered() -> None:
+    raw = '{"name": "get_weather", "args": {"city": "Paris"}}'
+    parse = _read(raw, "sglang:llama3", _message(("get_weather", {})))
+    assert [match.outcome for match in parse.ledger.matches] == ["altered"]
