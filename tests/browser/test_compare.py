@@ -148,6 +148,22 @@ def test_the_lists_hold_the_history(bare: DebuggerPage) -> None:
     assert "tab=compare&runs=" in bare.page.url
 
 
+def test_a_run_without_a_verdict_is_chosen_by_hand_alone(bare: DebuggerPage) -> None:
+    run_output(bare, "Paris", 1)
+    bare.paste('{"messages": [{"role": "user", "content": "Hi"}]}')
+    bare.aim_at("http://127.0.0.1:9/v1")
+    bare.run()
+    run_output(bare, "Oslo", 3)
+
+    bare.page.click("#pd-tab-compare")
+
+    expect(bare.page.locator(".pd-comparison-side")).to_have_count(2)
+    expect(bare.page.locator("#pd-comparison")).to_contain_text("Paris")
+    expect(bare.page.locator("#pd-comparison")).to_contain_text("Oslo")
+    bare.page.get_by_label("Run A").select_option(index=1)
+    expect(bare.page.locator("#pd-comparison [role=status]").first).to_contain_text("There is no finished run in")
+
+
 def test_an_address_with_two_runs_compares_them(bare: DebuggerPage) -> None:
     for number, city in enumerate(("Paris", "Oslo", "Rome"), 1):
         run_output(bare, city, number)

@@ -156,8 +156,8 @@ async function keep({ header, columns }) {
   }
   keepCurrentRun(id);
   last.kept = id;
-  if (!isSame) expectRuns([before ?? NaN, id]);
-  before = id;
+  if (!isSame && isWhole) expectRuns([before ?? NaN, id]); // what ended without a verdict is compared with nothing
+  if (isWhole) before = id;
   await makeRoom();
   await redraw();
   if (!isSame) runIsKept(isWhole);
@@ -393,5 +393,5 @@ async function redraw() {
   /** @type {KeptRun[]} */
   const runs = await allRuns().catch(() => []);
   view?.draw(runs);
-  offerRuns(runs.map((run) => ({ id: run.id, name: nameOf(run), packed: run.packed })));
+  offerRuns(runs.map((run) => ({ id: run.id, name: nameOf(run), packed: run.packed, isCut: Boolean(run.ended) })));
 }

@@ -19,7 +19,8 @@ import { packText, TOO_LONG, unpackText } from "../lib/packing.js";
  */
 
 /**
- * @typedef {{ id: number, name: string, packed: string }} Choice A run that can stand on either side; those with an id above 0 are in the history.
+ * @typedef {{ id: number, name: string, packed: string, isCut?: boolean }} Choice A run that can stand on either side; those with an id above 0 are in the history.
+ *   isCut: it ended without a verdict, and is compared with nothing.
  */
 
 /** @type {Choice[]} */
@@ -89,8 +90,9 @@ export function chooseNamedRuns(pair) {
 // Two runs that are there: what was chosen, else the newest.
 function settled() {
   const ids = choices.map((one) => one.id);
-  const right = chosen && ids.includes(chosen[1]) ? chosen[1] : ids[0];
-  const left = chosen && ids.includes(chosen[0]) ? chosen[0] : ids.find((id) => id !== right);
+  const whole = choices.filter((one) => !one.isCut).map((one) => one.id);
+  const right = chosen && ids.includes(chosen[1]) ? chosen[1] : whole.find((id) => id !== chosen?.[0]);
+  const left = chosen && ids.includes(chosen[0]) ? chosen[0] : whole.find((id) => id !== right);
   return left === undefined || right === undefined ? null : [left, right];
 }
 

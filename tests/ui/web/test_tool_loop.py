@@ -85,9 +85,10 @@ async def test_a_dropped_call_cannot_be_answered_and_says_so():
 async def test_before_a_run_there_is_nothing_to_answer():
     loop = page()
 
-    assert "nothing has been run" in header_of(await loop.show(None, None))["sentence"].lower()
+    assert (await loop.show(None, None)).payload == "", "no error: no one asked for anything yet"
     [step] = await collect(loop.run_turns(Ran(None, LAB, "a"), order(), None))
     assert header_of(step)["state"] == "error"
+    assert "nothing has been run" in header_of(step)["sentence"].lower()
     assert unpack_payload(await loop.save(None))[0]["kind"] == "failure"
     assert unpack_payload(loop.request_of("1", None))[0]["kind"] == "failure"
 

@@ -65,7 +65,9 @@ class ToolLoop:
 
     @shown_as(lambda error: LoopStep(bench_error_payload(error)))
     async def show(self, trace: Trace | None, known: Conversation | None) -> LoopStep:
-        """Return the conversation that the run on the page belongs to, or begins."""
+        """Return the conversation that the run on the page belongs to, or begins; an empty payload without a run."""
+        if not _is_run(trace) and not _is_turn(trace, known):
+            return LoopStep("")
         conversation = _conversation_of(trace, known)
         drawn = await in_thread(self._drawn, conversation)
         # One that is running has grown meanwhile.
@@ -166,11 +168,19 @@ class ToolLoop:
 
 def _conversation_of(trace: Trace | None, known: Conversation | None) -> Conversation:
     """Return the conversation that a run is a turn of; a run that belongs to none begins one."""
-    if known is not None and any(turn.trace is trace for turn in known.turns):
+    if known is not None and _is_turn(trace, known):
         return known
-    if trace is None or trace.verdict is None:
+    if trace is None or not _is_run(trace):
         raise NOTHING
     return begin(trace)
+
+
+def _is_turn(trace: Trace | None, known: Conversation | None) -> bool:
+    return known is not None and any(turn.trace is trace for turn in known.turns)
+
+
+def _is_run(trace: Trace | None) -> bool:
+    return trace is not None and trace.verdict is not None
 
 
 def _texts(value: JSON) -> tuple[str, ...]:

@@ -76,4 +76,7 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
 
 
 def _changes(step: LoopStep) -> tuple[Any, Any]:
-    return step.payload or gr.skip(), gr.skip() if step.conversation is None else step.conversation
+    return (
+        gr.skip() if step.payload is None else step.payload,
+        gr.skip() if step.conversation is None else step.conversation,
+    )
