@@ -8,11 +8,21 @@ import pytest
 
 from prompt_debugger.core.base.account import outcomes_of_calls
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.base.types import JSON, CallOutcome, Fate, JSONObject, Ledger, Parse
+from prompt_debugger.core.base.types import (
+    JSON,
+    CallOutcome,
+    Comparability,
+    Fate,
+    JSONObject,
+    Ledger,
+    LedgerEntry,
+    Parse,
+    Span,
+)
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.align import Match
-from prompt_debugger.core.parse.ledger import _distinctive_matches
+from prompt_debugger.core.parse.ledger import Claims, _distinctive_matches, _merge
 from prompt_debugger.core.parse.matching import MessageCall, message_calls
 from tests.core.diagnose.cases import build_trace
 
@@ -45,6 +55,45 @@ def test_without_a_message_too_neighbours_of_one_fate_are_one_entry() -> None:
     entries = keep("Now." + kimi("functions.f:0", "{}"), None).entries
 
     assert all((one.fate, one.target) != (other.fate, other.target) for one, other in pairwise(entries))
+
+
+def test_with_a_message_too_neighbours_of_one_fate_are_one_entry() -> None:
+    raw = "Now." + kimi("functions.f:0", "{}")
+    entries = keep(raw, {"content": "Now.", "tool_calls": [entry("f", "{}", "functions.f:0")]}).entries
+
+    assert [(raw[slice(*one.char_span)], one.fate) for one in entries] == [
+        ("Now.", Fate.CONTENT),
+        (OPEN + BEGIN, Fate.MARKUP),
+        ("functions.", Fate.CALL_ID),
+        ("f", Fate.CALL_NAME),
+        (":0", Fate.CALL_ID),
+        (ARGUMENTS, Fate.MARKUP),
+        ("{}", Fate.CALL_ARGUMENTS),
+        (END + CLOSE, Fate.MARKUP),
+    ]
+
+
+def test_text_that_was_found_lost_and_text_that_nothing_claimed_are_one_entry() -> None:
+    claims = Claims(4)
+    claims.claim(Span(0, 2), Fate.LOST)
+
+    assert _merge(claims.entries()) == (LedgerEntry(Span(0, 4), Fate.LOST, None),)
+
+
+def test_neighbours_with_different_targets_stay_two_entries() -> None:
+    claims = Claims(2)
+    claims.claim(Span(0, 1), Fate.ALTERED, "content")
+    claims.claim(Span(1, 2), Fate.ALTERED, "reasoning")
+
+    assert [one.target for one in _merge(claims.entries())] == ["content", "reasoning"]
+
+
+def test_a_message_that_may_not_be_compared_says_why() -> None:
+    raw = kimi("functions.f:0", "{}")
+    other_run = Comparability(None, "both are of different runs")
+    ledger = build_ledger(raw, FORMATS["kimi_k2"].read(raw, ReadContext()), {"content": "Hi"}, other_run)
+
+    assert ledger.comparability == other_run
 
 
 def test_without_a_message_reasoning_should_go_where_reasoning_goes() -> None:
