@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from prompt_debugger.core.base.types import JSON, Basis, JSONObject, Prompt, Server, Span, Token, TokenKind
 from prompt_debugger.core.complete import Gathered, ServerClient, gather
 from prompt_debugger.core.render.tokenizers import load_tokenizer
@@ -256,3 +258,19 @@ async def test_a_list_that_contradicts_itself_is_asked_for_once_more_without_alt
     drawing = {**BODY, "temperature": 1, "logprobs": True, "top_logprobs": 3}
     _, server = await run(behaviours, drawing)
     assert kinds(server).count("whole") == 1  # another draw proves nothing
+
+
+@pytest.mark.parametrize(("room", "ended"), [(0, "length"), (5, None)])
+async def test_an_output_that_fills_the_context_ended_at_its_limit(room: int, ended: str | None) -> None:
+    ids = load_tokenizer(LAB_MODEL).encode("hello there")
+    reply = {**whole("hello there", token_ids=[*ids], finish_reason="tool_calls"), "prompt_token_ids": [1, 2, 3]}
+    reply["usage"] = {"prompt_tokens": 3, "completion_tokens": len(ids)}
+    async with (
+        faulty_server({"/v1/chat/completions": answer(200, reply)}) as server,
+        ServerClient(server.base_url) as client,
+    ):
+        described = replace(SERVER, max_model_len=3 + len(ids) + room)
+        found = await gather(client, described, BODY, tokenizer=load_tokenizer(LAB_MODEL), asks_once=True)
+
+    assert found.raw is not None
+    assert found.raw.finish_reason == ended
