@@ -189,6 +189,7 @@ def test_without_a_tokenizer_the_reason_asks_for_one() -> None:
 
     assert found.completeness is Completeness.UNKNOWN
     assert "`--tokenizer`" in found.completeness_reason
+    assert found.completeness_reason.startswith("The server gives text only")
 
 
 @pytest.mark.parametrize(
