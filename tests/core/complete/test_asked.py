@@ -263,7 +263,10 @@ async def test_a_list_that_contradicts_itself_is_asked_for_once_more_without_alt
 @pytest.mark.parametrize(("room", "ended"), [(0, "length"), (5, None)])
 async def test_an_output_that_fills_the_context_ended_at_its_limit(room: int, ended: str | None) -> None:
     ids = load_tokenizer(LAB_MODEL).encode("hello there")
-    reply = {**whole("hello there", token_ids=[*ids], finish_reason="tool_calls"), "prompt_token_ids": [1, 2, 3]}
+    reply: JSONObject = {
+        **whole("hello there", token_ids=[*ids], finish_reason="tool_calls"),
+        "prompt_token_ids": [1, 2, 3],
+    }
     reply["usage"] = {"prompt_tokens": 3, "completion_tokens": len(ids)}
     async with (
         faulty_server({"/v1/chat/completions": answer(200, reply)}) as server,
