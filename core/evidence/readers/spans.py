@@ -5,12 +5,15 @@
     gen_ai.prompt.0.content, gen_ai.completion.0.tool_calls.0.name              OpenLLMetry
     llm.input_messages.0.message.content, llm.output_messages.0.message…        OpenInference
 
+as JSON, one a line, one after another as a console exporter prints them, or as JavaScript's console prints objects.
+
 Source: OpenTelemetry's semantic conventions for generative AI, 1.28 to 1.38.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -21,12 +24,17 @@ from prompt_debugger.core.evidence.answers import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.request import body_text, read_request
 
 MAX_SPANS = 5_000
 _SIGNS = ('"gen_ai.', '"llm.input_messages', '"llm.output_messages', '"gen_ai"')
+_PRINTED_SIGNS = ("'gen_ai.", "'llm.input_messages", "'llm.output_messages")  # as JavaScript's console prints a span
+_PRINTED = re.compile(r"[ \t]{0,4}(?:(?:Readable)?Span(?:Impl)? )?(?=\{)")
+_BETWEEN = re.compile(r"[ \t\r\n,]*+")
+_MAX_PRINTED_CHARS = 400_000
 _ROLE_OF_EVENT: Mapping[str, str] = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -38,7 +46,7 @@ _OPTIONS = ("temperature", "top_p", "max_tokens", "seed", "frequency_penalty", "
 
 def _finds(paste: Paste) -> float:
     text = paste.text
-    if not any(sign in text for sign in _SIGNS):
+    if not any(sign in text for sign in (*_SIGNS, *_PRINTED_SIGNS)):
         return 0.0
     return 0.95 if next(_calls(_values(paste)), None) is not None else 0.0
 
@@ -46,7 +54,24 @@ def _finds(paste: Paste) -> float:
 def _values(paste: Paste) -> list[JSON]:
     if isinstance(paste.value, list):
         return paste.value
-    return [paste.value] if paste.value is not None else [json_of(line) for line in json_lines(paste.text)]
+    if paste.value is not None:
+        return [paste.value]
+    return [json_of(line) for line in json_lines(paste.text)] or _printed_values(paste.text)
+
+
+def _printed_values(text: str) -> list[JSON]:
+    """Return the spans that a console exporter printed, as JSON or as JavaScript prints objects; none of other text."""
+    values: list[JSON] = []
+    at, end = 0, len(text.rstrip())
+    while at < end <= _MAX_PRINTED_CHARS and len(values) < MAX_SPANS:
+        begin = _PRINTED.match(text, at)
+        read = None if begin is None else read_printed(text, begin.end())
+        if read is None or read.is_cut:
+            return []
+        values.append(plain(read.value))
+        between = _BETWEEN.match(text, read.stop)
+        at = read.stop if between is None else between.end()
+    return values
 
 
 def _read(paste: Paste) -> Evidence:
