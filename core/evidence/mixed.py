@@ -87,6 +87,12 @@ class _Piece:
     evidence: Evidence
 
     @property
+    def says_arguments(self) -> bool:
+        """Whether the line above, or the text itself, says that these are arguments."""
+        said = self.block.text.startswith('"arguments"')
+        return said or _CALL_LEAD.search(self.block.lead) is not None
+
+    @property
     def is_counterexample(self) -> bool:
         """Whether the line above, or its last sentence, says that this is what ought to have come."""
         return is_of_other(self.block.lead)
@@ -375,7 +381,7 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
         for before, piece in zip([pieces[0], *pieces], pieces, strict=False)
     ]
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
-        pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or _CALL_LEAD.search(one.block.lead)]
+        pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or one.says_arguments]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
     ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not is_pair(piece.evidence)))
     whole = compatible([piece.evidence for piece in ordered])

@@ -86,6 +86,8 @@ _PRINTED = re.compile(
 )
 _PRINTED_KEY = re.compile(r"(?m)^[ \t]{1,16}(?:role|message|choices|content|tool_calls|finish_reason|done_reason): ")
 _DICT = re.compile(rf"(?P<label>[\w .\[\]()]{{1,60}}[:=][ \t]{{0,4}}|{_NAMED})?(?=\{{')")  # as Python prints it
+_MEMBER = re.compile(r"[ \t]{0,8}\"(?:arguments|tool_calls)\"[ \t]{0,4}:[ \t]{0,4}[\"\[]")
+_MAX_BROKEN = 6  # lines of such a member
 _MAX_OF_PRINTED = 2_000  # lines
 # Something that was left out, or a remark of the person who pasted it: what no string holds by chance.
 _SHORTENED = re.compile(
@@ -150,6 +152,7 @@ class _Splitter:
             (("{", "["), self._json),
             (("{\n",), self._printed),
             (("{'",), self._dict),
+            (('"arguments"', '"tool_calls"'), self._member),
             (_PROGRAMS, self._command),
             ((">>>", "...", "$", "❯"), self._python),
             (("import ",), self._script),
@@ -269,6 +272,24 @@ class _Splitter:
             self._prose.append(line[: line.index("{")])
         self._add(text, BlockKind.JSON)
         return last + 1
+
+    def _member(self, at: int, line: str) -> int:
+        """Take one member of an answer that a sentence quotes, between blank lines; an editor may have broken it."""
+        found = _MEMBER.match(line)
+        before = self._line(at - 1).strip() if at else "."
+        if found is None or before or not (self._prose and any(one.strip() for one in self._prose)):
+            return at
+        for lines in range(1, _MAX_BROKEN):
+            text = "".join(
+                one if not number else one.lstrip() for number, one in enumerate(self._texts[at : at + lines])
+            )
+            rest = self._line(at + lines).strip() if at + lines < len(self._lines) else ""
+            if not rest:
+                if not is_json("{" + text.strip().rstrip(",") + "}"):
+                    return at
+                self._add(text.strip().rstrip(","), BlockKind.JSON)
+                return at + lines
+        return at
 
     def _dict(self, at: int, line: str) -> int:
         """Take a dict of a server's answer that Python printed: on one line, or with its other lines indented."""

@@ -25,6 +25,7 @@ from difflib import get_close_matches
 from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -35,10 +36,11 @@ from prompt_debugger.core.diagnose.words import listed
 def find(trace: Trace) -> Iterator[Report]:
     """Report every returned call to a tool that is not offered."""
     known = [tool.name for tool in request_tools(trace.request)]
+    settled = {*known, NAME_NOT_COPIED}  # by a paste of arguments alone
     if not known or not body_of(trace).get("tools") or REQUEST_GAP in trace.notes:
         return
     for call in returned_calls(trace):
-        if call.name is None or call.name in known or any(True for _ in find_markers(call.name)):
+        if call.name is None or call.name in settled or any(True for _ in find_markers(call.name)):
             continue
         field = f"{call.field}.function.name"
         near = _nearest(call.name, known)

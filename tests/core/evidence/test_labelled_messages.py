@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import Form, read_evidence
+from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.evidence import Form, read_evidence, trace_of
 
 _DICT = (
     "{'content': 'Let me check.', 'role': 'assistant', 'tool_calls': [{'id': '1', 'type': 'function', "
@@ -72,3 +73,32 @@ def test_one_chunk_that_python_printed_is_a_stream() -> None:
     assert evidence.form is Form.STREAM
     assert evidence.chat is not None
     assert evidence.finish_reason == "tool_calls"
+
+
+_TWICE = '"arguments":"{\\"city\\":\\"Oslo\\"}{\\"city\\":\\"Oslo\\"}"'
+_REQUEST = '{"model": "m", "messages": [{"role": "user", "content": "Call the tool."}]}'
+
+
+@pytest.mark.parametrize("shown", [_TWICE, f"  {_TWICE},", _TWICE.replace('}{\\"city\\":', '}{\\"city\\":\n  ')])
+@pytest.mark.parametrize("before", ["", f"{_REQUEST}\n\n"])
+def test_a_member_that_a_sentence_quotes_is_read(shown: str, before: str) -> None:
+    evidence = read_evidence(f"{before}The final response contains:\n\n{shown}\n\nThis breaks every client.\n")
+    assert evidence.chat is not None
+    assert '}{"city":"Oslo"}' in str(evidence.chat.message["tool_calls"])
+
+
+def test_a_member_within_a_sentence_or_an_object_stays_where_it_is() -> None:
+    broken = '{"messages": [\n\n"arguments": "{}"\n\n'
+    for text in ('We send "arguments": "{}" here, and it fails.', broken):
+        try:
+            assert read_evidence(text).chat is None
+        except RequestError as error:
+            assert error.message  # noqa: PT017  # either is right
+
+
+def test_arguments_without_their_name_are_no_call_to_an_unknown_tool() -> None:
+    tools = '"tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {}}}]'
+    text = f"{_REQUEST[:-1]}, {tools}}}\n\nThe final response contains:\n\n{_TWICE}\n\nThis breaks every client.\n"
+    codes = [finding.code for finding in diagnose_trace(trace_of(read_evidence(text)))]
+    assert "PD451" in codes
+    assert "PD501" not in codes
