@@ -13,6 +13,7 @@ from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.formats import FORMATS
 
+_UNKNOWN = "openai-compatible"  # of a server nothing of whose answers names it
 _OF_OLLAMA = (
     "Ollama chooses its parser by the model's template: take the model from its library, or give the Modelfile the "
     "template that goes with this notation, and update Ollama. It returns only calls of tools that the request has: "
@@ -58,6 +59,16 @@ def own_way(trace: Trace, family: str) -> Step | None:
     if server.kind == "tensorrt-llm" and server.tool_parser is not None:
         return Step(_advise_beside_tensorrts(server.tool_parser, family))
     return Step(way(family))
+
+
+def start_with(trace: Trace, flags: str) -> str:
+    """Return the advice to start the server with flags of vLLM, which are named as such to a server of unknown make.
+
+    Servers that do not say what they are, such as mlx-lm's, may have other flags or none.
+    """
+    server = trace.server
+    is_unknown = server is not None and server.kind == _UNKNOWN and server.tool_parser is None
+    return f"If the server is vLLM, start it with {flags}" if is_unknown else f"Start the server with {flags}"
 
 
 def _parser_of(kind: str, family: str) -> str | None:

@@ -33,7 +33,7 @@ from prompt_debugger.core.diagnose.fixes import PluginFix
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.server_ways import own_way
+from prompt_debugger.core.diagnose.server_ways import own_way, start_with
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     body_calls,
@@ -114,7 +114,7 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
         proof = "read this very output, run offline" if is_tried else f"is the parser for the format `{name}`"
         unless = "" if own is not None or is_tried else ", unless it already runs that one"
         flags = f"--enable-auto-tool-choice --tool-call-parser {others[0]}"
-        steps.append(Step(f"Start the server with `{flags}`, which {proof}{unless}."))
+        steps.append(Step(f"{start_with(trace, f'`{flags}`')}, which {proof}{unless}."))
     recipient = f"the authors of the parser `{own}`" if own is not None else "the parser's authors"
     return (*steps, Step(f"Read the call from the raw output, and report it with the saved run to {recipient}."))
 

@@ -57,7 +57,7 @@ from prompt_debugger.core.diagnose.leftovers import ends_at_tail, next_turn, rep
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.server_ways import own_way
+from prompt_debugger.core.diagnose.server_ways import own_way, start_with
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
@@ -325,7 +325,7 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
         if is_made_for(trace.server, name or "") is False:
             steps.insert(0, Step(FAMILYS_PARSER))
     elif meant:
-        text = f"Start the server with the parser for this model's family: `--tool-call-parser {meant[0]}`."
+        text = f"{start_with(trace, 'the parser for this model')}'s family: `--tool-call-parser {meant[0]}`."
         parser = None if trace.server is None else trace.server.tool_parser
         steps.insert(0, Step(text, server={"tool_parser": parser if parser in meant else meant[0]}))
     return tuple(steps)

@@ -49,7 +49,7 @@ from prompt_debugger.core.diagnose.generations import families_read, familys_par
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.server_ways import own_way
+from prompt_debugger.core.diagnose.server_ways import own_way, start_with
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
@@ -156,7 +156,7 @@ def _fix(trace: Trace, name: str, readers: tuple[str, ...]) -> str:
     if other is not None:  # of two generations the one may be the model's and the other the template's
         own = f"if it belongs to `{other}`, serve its own template"
         return f"If the model belongs to `{name}`, start the server with {flags}; {own}."
-    return f"Start the server with {flags}."
+    return f"{start_with(trace, flags)}."
 
 
 def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | None:
