@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -116,10 +117,25 @@ class EventGuard:
                 await Metered(self._admit_post(scope, receive, send, visitor, bill, is_small=is_small), bill.charge)
             elif _LISTENS.match(scope["path"]):
                 await Metered(self._listen(scope, receive, send, visitor), bill.charge)
+            elif scope["path"] == "/":  # opening the page costs as much as an event
+                bill.charge(EVENT_COST_S)
+                if await self._is_turn_of(Owner(visitor), receive):
+                    await Metered(self.app(scope, receive, send), bill.charge)
             else:
                 await self.app(scope, receive, send)
         except PayloadError as error:
             await _refuse(error, scope, receive, send)
+
+    async def _is_turn_of(self, owner: Owner, receive: Receive) -> bool:
+        """Wait until it is a visitor's turn; false if they went away meanwhile, so that no one is served who left."""
+        turn = asyncio.ensure_future(self._pacing.wait(owner))
+        left = asyncio.ensure_future(_until_left(receive))
+        try:
+            await asyncio.wait({turn, left}, return_when=asyncio.FIRST_COMPLETED)
+            return turn.done()
+        finally:
+            for task in (turn, left):
+                task.cancel()
 
     async def _admit_post(
         self, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill, *, is_small: bool
@@ -262,6 +278,11 @@ class EventGuard:
 def _check_length(announced: str, max_bytes: int) -> None:
     if not (announced.isascii() and announced.isdigit()) or int(announced[:20]) > max_bytes:
         raise PayloadError(too_long(max_bytes), 413)
+
+
+async def _until_left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _refuse(error: PayloadError, scope: Message, receive: Receive, send: Send) -> None:

@@ -363,6 +363,44 @@ async def test_the_guard_holds_an_event_back_before_it_reads_its_body():
     assert read.is_set()
 
 
+async def test_opening_the_page_is_held_back_as_an_event_is_and_is_given_up_with_who_left():
+    """Forty tabs that loaded it again and again kept the page's process from everyone."""
+    opened, kept = [], Kept()
+
+    async def page(scope, _receive, _send):
+        opened.append(scope["client"][0])
+
+    guard = EventGuard(page, None, kept, PUBLIC_ADMISSION)
+    guard._charges.charge(Owner("9.9.9.9"), 0.1)
+    guard._charges.charge(Owner("1.1.1.1"), 100.0)
+
+    await _open(guard, "1.1.1.1", stays=True)  # one begins in a quarter of a second
+    await _open(guard, "1.1.1.1", stays=False)
+    kept.was_asked.clear()
+    hostile = asyncio.create_task(_open(guard, "1.1.1.1", stays=True))
+    await asyncio.wait_for(kept.was_asked.wait(), PATIENCE_S)
+    await _open(guard, "9.9.9.9", stays=True)
+
+    assert opened == ["1.1.1.1", "9.9.9.9"]
+    assert not guard._pacing._held or len(guard._pacing._held) == 1
+    assert guard._charges.of(Owner("9.9.9.9")) > 0.1
+    kept.line = []
+    await asyncio.wait_for(hostile, PATIENCE_S)
+    assert opened == ["1.1.1.1", "9.9.9.9", "1.1.1.1"]
+
+
+async def _open(guard, address, *, stays):
+    """Load the page, and wait for it or leave at once."""
+
+    async def receive():
+        if stays:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "client": (address, 1)}
+    await guard(scope, receive, None)
+
+
 async def _post(guard, address, read):
     """Send an event whose body never comes: the visitor leaves."""
     headers = [(b"content-type", b"application/json")]
