@@ -89,7 +89,6 @@ class RunView:
         """Return the payloads of an error: its message, and what was found before it, never another run's results."""
         if self.trace is None:
             changed = empty_payloads("", self.facts)
-            del changed["header"]
         else:
             changed = self._stage_views(self.trace, "", "", running=False)
         changed["verdict"] = error_payload(error, run=self.run)
@@ -99,7 +98,6 @@ class RunView:
         """Return the payload of a run that was stopped: all that had come, made again; a verdict already out stays."""
         if self.trace is None:
             changed = empty_payloads("", self.facts)
-            del changed["header"]
             return {**changed, "verdict": stopped_payload(run=self.run, has_found=False)}
         if self.trace.verdict is not None:
             return RunView(self.run, self.facts).finish(self.trace)

@@ -44,6 +44,8 @@ async def test_a_request_that_cannot_be_read_names_the_place(handlers):
 
     assert strip(steps)["state"] == "error"
     assert strip(steps)["place"]["line"] == 2
+    [header] = [unpack_payload(step["header"])[0] for step in steps if "header" in step]
+    assert header["facts"] == [], "the server of an earlier run has nothing to do with this text"
 
 
 async def test_nothing_to_run_against_is_one_clear_message(handlers):
