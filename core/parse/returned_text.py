@@ -21,6 +21,7 @@ from prompt_debugger.core.parse.scan import QuoteGuard
 
 _MAX_PLACES = 16  # of one name
 _MAX_CALLS = 32
+_MAX_ABSENT = 4  # calls that are nowhere in the text
 _NEAR = 200  # characters before its name within which the object of a call opens
 _MAX_OBJECTS = 8  # that may open there
 _ROOM = 400  # for what a text has beyond the arguments
@@ -40,10 +41,15 @@ def returned_in_text(raw: str, parsed: ParsedMessage, returned: Sequence[Message
         One call for each that is found, in order of the text; none overlaps another.
     """
     found: list[ToolCallAttempt] = []
+    absent: set[tuple[str, str]] = set()
     for wanted in returned[:_MAX_CALLS]:
+        if (wanted.name, wanted.arguments) in absent or len(absent) >= _MAX_ABSENT:
+            continue
         taken = [call.char_span for call in found]
         call = next((one for one in _written(raw, parsed, wanted) if not _overlaps(one.char_span, taken)), None)
-        if call is not None:
+        if call is None:
+            absent.add((wanted.name, wanted.arguments))
+        else:
             found.append(call)
     return tuple(sorted(found, key=lambda call: call.char_span))
 
