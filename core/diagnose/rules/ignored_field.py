@@ -37,6 +37,8 @@ _AS_VLLM = (None, "", "vllm", "unknown")  # the notices are about vLLM's fields
 _ID = re.compile(r"messages\[\d{1,6}\]\.id")
 _IGNORED = re.compile(r"\b(?:ignores|drops)\b")
 _IN_LOG = re.compile(r"fields were present in the request but ignored: \{([^}\n]{1,300})\}")
+# Models that their vendors serve alone: what vLLM does with a field says nothing of a request for one.
+_OF_VENDOR = re.compile(r"(?:^|[./:_-])(?:claude|sonnet|opus|haiku|gemini)(?:[._-]|$)", re.IGNORECASE)
 _MAX_IN_LOG = 12  # fields
 _KWARGS = (
     "Send the request to `/v1/chat/completions`, where servers read that field (mlx-openai-server does not on "
@@ -51,6 +53,8 @@ def find(trace: Trace) -> Iterator[Report]:
     yield from _in_log(trace)
     server = trace.server
     if server is not None and server.kind not in _AS_VLLM:
+        return
+    if (server is None or server.kind != "vllm") and _OF_VENDOR.search(str(trace.request.body.get("model", ""))):
         return
     server_name = "The server" if server is not None and server.kind == "vllm" else "vLLM"
     for notice in trace.request.notices:
