@@ -13,7 +13,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "A message of gpt-oss has a channel other than `analysis`, `commentary` and `final`: the model wrote "
         "something else, or more, in its header.",
-        "Ask again. On a server of your own, check the header in the raw output, and try a newer release, which may "
+        "Ask again. On your own server, check the header in the raw output, and try a newer release, which may "
         "recover by itself; report it to a vendor with the request.",
         "vllm/entrypoints/openai/responses/harmony.py: harmony_to_response_output",
         example="Unknown channel: comment",

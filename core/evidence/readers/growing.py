@@ -67,7 +67,7 @@ def _finds(paste: Paste) -> float:
 def _read(paste: Paste) -> Evidence:
     messages = _messages(paste.text)
     if not messages:
-        raise RequestError("The lines are no answer that grows.", "Paste the answer as it came.")
+        raise RequestError("The lines do not show one answer that grows.", "Paste the answer as it came.")
     words = f"{len(messages):,} prints of an answer while it grew"
     notes = ("Each print repeats the one before; the last one was read, and it may go on.",)
     answer = as_part(read_answer({"choices": [{"message": messages[-1]}]}))
