@@ -112,8 +112,8 @@ def _report_spelling(word: str, meant: str) -> Report:
         title=f"finish_reason is `{word}`, another spelling of `{meant}`.",
         detail=f"Chat completions define `{meant}`. Clients that compare the value with it do not recognize this one.",
         evidence=(in_message("finish_reason", word),),
-        fix=f"A server has to send `{meant}`. The Vercel AI SDK shows words like this itself: if it printed the answer, "
-        "the word is not the server's.",
+        fix=f"A server has to send `{meant}`. The Vercel AI SDK shows words like this itself: if it printed the "
+        "answer, the word is not the server's.",
     )
 
 
