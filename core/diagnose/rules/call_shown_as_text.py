@@ -129,7 +129,8 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     how = "in plain words" if is_plain_words(family) else "in bare JSON"
     holds = "contains" if _has_prose(trace) else "is"
     title = f"The text {holds} {subject} as a model writes {'it' if one else 'them'}"
-    title += f"{_notation(family) if is_marked else f', {how}'}."
+    how = "in a markup of no model family" if is_marked and is_plain_words(family) else how
+    title += f"{_notation(family) if is_marked and not is_plain_words(family) else f', {how}'}."
     if departing:
         departs = "departs" if one else "depart"
         title = f"The text {holds} {subject} that {departs} from the notation of `{family}`: {departing}."
