@@ -158,14 +158,14 @@ async def test_releases_of_several_engines_are_asked_with_the_family_s_parsers(t
         fetch("mlx-lm==0.32.2")
     except EngineError as error:
         pytest.skip(error.message)
-    steps = await headers_of(tools.releases(trace, "lab-model", "", "0.32.0, mlx-lm==0.32.2, lmdeploy==0.1.0"))
+    steps = await headers_of(tools.releases(trace, "lab-model", "", "0.32.0, mlx-lm==0.32.2"))
 
-    assert [one["title"] for one in steps[-1]["tables"]][:2] == [
+    assert [one["title"] for one in steps[-1]["tables"]] == [
         "vLLM, parser vllm:kimi_k2",
         "mlx-lm, parser mlx-lm:kimi_k2",
     ]
-    assert steps[-1]["tables"][2]["rows"][0]["word"] == "not asked"
-    assert "no release of LMDeploy could be tested" in steps[-1]["sentence"]
+    assert "vLLM" in steps[-1]["sentence"]
+    assert "mlx-lm" in steps[-1]["sentence"]
 
 
 async def test_what_releases_cannot_be_asked_is_said(tools, trace):
