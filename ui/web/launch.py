@@ -44,6 +44,7 @@ from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
 from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
 from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
+from prompt_debugger.ui.web.whole_answers import answer_in_whole  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
 from prompt_debugger.ui.web.work_sandbox import start_work_sandbox  # noqa: E402
 
@@ -76,6 +77,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
     with app:
         place_panels(settings, labs)
     skip_cheaply(app)
+    answer_in_whole(app)
     return app
 
 
