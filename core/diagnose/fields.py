@@ -113,6 +113,17 @@ def request_tools(request: Request) -> tuple[ToolField, ...]:
     return tuple(tools)
 
 
+def form_of_odd_calls(message: JSONObject) -> str | None:
+    """Return in words what `tool_calls` is where it is no list of objects; `None` for such a list, or for nothing."""
+    calls = message.get("tool_calls")
+    if not calls or calls is True:
+        return None
+    if isinstance(calls, list):
+        odd = sum(not isinstance(call, dict) for call in calls)
+        return "a list whose entries are no objects" if odd == len(calls) else None
+    return {str: "a string", dict: "an object"}.get(type(calls), "a number")
+
+
 def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ...]:
     """Return the tool calls of a message that are objects; `path` is the message's own path."""
     calls = []

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of
+from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of, form_of_odd_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
@@ -98,7 +98,7 @@ def _two_reasons(trace: Trace) -> Iterator[Report]:
 def _problem(trace: Trace, result: ChatResult) -> str | None:
     calls = calls_of_message(result.message)
     names_a_tool = isinstance(body_of(trace).get("tool_choice"), dict)
-    if result.finish_reason == "tool_calls" and not calls:
+    if result.finish_reason == "tool_calls" and not calls and form_of_odd_calls(result.message) is None:
         return "it contains no tool call"
     # Of a message without the answer around it, `stop` may be the word of the raw completion, which knows no calls.
     is_of_answer = asked_server(trace) or bool(result.body or result.deltas) or trace.chat_stream is not None

@@ -1,6 +1,7 @@
-"""The arguments of a returned call are not the text of a JSON object.
+"""The arguments of a returned call are not the text of a JSON object, or the calls are no list.
 
 What it finds:
+    `tool_calls` that is a string or an object instead of a list, or a list of strings.
     In the message, no matter what is known of the raw output: arguments that are an object
     or a list instead of a string. If the raw output is not known: text that is not a JSON
     object in a way that no other rule covers. Arguments that are cut, empty, printed as
@@ -24,16 +25,19 @@ Source:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import is_partial
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
-from prompt_debugger.core.diagnose.fields import CallField, returned_calls
+from prompt_debugger.core.diagnose.fields import CallField, form_of_odd_calls, returned_calls
 from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message
+
+_NAME = re.compile(r"[a-zA-Z_][\w.-]{0,63}")
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -44,12 +48,36 @@ def find(trace: Trace) -> Iterator[Report]:
             yield _no_function(call)
         elif call.has_function and isinstance(call.arguments, dict | list):
             yield _no_text(call)
+    for result in (trace.chat, trace.chat_stream):
+        form = None if result is None or result.error else form_of_odd_calls(result.message)
+        if result is not None and form is not None and _names_a_call(result.message["tool_calls"]):
+            yield _no_list(form, result.message["tool_calls"])
+            break
     if comparison(trace) is None and not is_part:
         for call, text, fault in broken_calls(trace, Break.NO_OBJECT, Break.OTHER, Break.BEHEADED):
             if fault.kind is Break.BEHEADED:
                 yield _no_beginning(trace, call, text)
             else:
                 yield _no_json(call, text, fault.words)
+
+
+def _names_a_call(calls: JSON) -> bool:
+    """Return whether calls are there, not dots or words in place of what someone left out."""
+    if isinstance(calls, list):
+        return all(isinstance(call, str) and _NAME.fullmatch(call) for call in calls)
+    return isinstance(calls, dict) or (isinstance(calls, str) and '"name"' in calls)
+
+
+def _no_list(form: str, calls: JSON) -> Report:
+    return Report(
+        title=f"`tool_calls` of the message is {form}, not a list of calls.",
+        detail="Clients read a list of objects there: they find no call, or fail.",
+        evidence=(
+            in_message("tool_calls", calls if isinstance(calls, str) else json.dumps(calls, ensure_ascii=False)),
+        ),
+        fix="Find out what wrote the message: a server, a gateway or one's own code that saved it encoded once too "
+        'often. It must be a list such as `[{"id": …, "type": "function", "function": {…}}]`.',
+    )
 
 
 def _no_function(call: CallField) -> Report:

@@ -472,6 +472,7 @@ BY_NAME = {
     "core/parse/engines/client.py": "whose release the older field of the document names",
     "core/parse/engines/releases.py": "the engine that is installed, and need not be fetched",
     "core/parse/engines/wheels.py": "the engines whose parsers run from a wheel",
+    "core/pipeline/release_questions.py": "the engine of a parser that is named without one, and those with releases",
     "core/pipeline/parsers.py": "the engine whose parsers are asked with the run's reasoning parser",
     "core/render/explanations.py": "habits in rendering, which are below the records",
     "core/report/repeat.py": "the command that asks vLLM's parser offline",
