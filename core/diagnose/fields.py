@@ -120,7 +120,7 @@ def form_of_odd_calls(message: JSONObject) -> str | None:
         return None
     if isinstance(calls, list):
         odd = sum(not isinstance(call, dict) for call in calls)
-        return "a list whose entries are no objects" if odd == len(calls) else None
+        return "a list, but not of objects" if odd == len(calls) else None
     return {str: "a string", dict: "an object"}.get(type(calls), "a number")
 
 

@@ -70,7 +70,7 @@ def _names_a_call(calls: JSON) -> bool:
 
 def _no_list(form: str, calls: JSON) -> Report:
     return Report(
-        title=f"`tool_calls` of the message is {form}, not a list of calls.",
+        title=f"`tool_calls` of the message is {form}, where a list of calls belongs.",
         detail="Clients read a list of objects there: they find no call, or fail.",
         evidence=(
             in_message("tool_calls", calls if isinstance(calls, str) else json.dumps(calls, ensure_ascii=False)),
