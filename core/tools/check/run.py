@@ -55,8 +55,8 @@ _HELPERS = 2  # half a gigabyte each; more than two bring little on the machines
 _LIMITS = EngineLimits(request_s=600.0, parser_s=20.0)  # of a check, everything waits for the slowest parser
 _PAIRED_TOOLS, _PAIRED_REASONINGS = 2, 2
 _ALONE = (
-    "This vocabulary is used in place of the model's files, from which some parsers read their markers, so this does not "
-    "show that none works: check the model's folder to be sure."
+    "This vocabulary is used in place of the model's files, from which some parsers read their markers, so this does "
+    "not show that none works: check the model's folder to be sure."
 )
 
 
