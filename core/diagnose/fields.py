@@ -121,7 +121,9 @@ def form_of_odd_calls(message: JSONObject) -> str | None:
     if isinstance(calls, list):
         odd = sum(not isinstance(call, dict) for call in calls)
         return "a list, but not of objects" if odd == len(calls) else None
-    return {str: "a string", dict: "an object"}.get(type(calls), "a number")
+    if isinstance(calls, str):
+        return "a string"
+    return "an object" if isinstance(calls, dict) else "a number"
 
 
 def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ...]:
