@@ -15,6 +15,8 @@ TITLE_CHARS = 300
 # vLLM repeats field and value after its sentence.
 _PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")
 # What a validator writes after its sentence, as Python prints it.
+# llama.cpp's engine for templates quotes the lines of each place, the innermost one first.
+_TEMPLATE_LINES = re.compile(r"(?P<place> at row \d{1,9}, column \d{1,9}):.*", re.DOTALL)
 _PYTHON_REST = re.compile(r"['\"], '(?:input|ctx|url)': .*| \[type=\w{1,60}, input_value=.*")
 _STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
 
@@ -40,6 +42,7 @@ def title_words(understood: Understood) -> str:
     placed = f"`{understood.refusal.field}`: {words}"  # as a validator says it; the place is half of what happened
     words = placed if words and placed in message else words
     words = _PYTHON_REST.sub("", words or understood.words or words_of(understood.refusal))
+    words = _TEMPLATE_LINES.sub(r"\g<place>", words, count=1)
     return quote(_PARAMETER.sub("", words).rstrip("."), TITLE_CHARS).removesuffix("...").rstrip("!")
 
 
