@@ -107,6 +107,7 @@ onVerdict((verdict) => {
 // At the end of each run of this page.
 /** @param {...(string | null)} fields */
 export const runEnded = (...fields) => {
+  changed = null; // of a run before, it did not come
   runIsOver();
   if (isKeeping()) keepTarget(...fields);
   view?.ask("select", { index: 0, value: "keep" });
@@ -114,11 +115,12 @@ export const runEnded = (...fields) => {
 
 /** @type {number | null} */
 let before = null; // id of the run that this page made last
-let isChanged = false; // what comes next is the run that is shown, with something added to it
+/** @type {number | null} */
+let changed = null; // number of the run that is shown and has something added to it, which comes next
 
 // A fix was proved: a reload brings back the run with the proof.
 host.runChanged = () => {
-  isChanged = true;
+  changed = last.run ?? null;
   view?.ask("select", { index: 0, value: "keep" });
 };
 
@@ -137,10 +139,12 @@ async function keepChanged(packed) {
 
 /** @param {Decoded} decoded */
 async function keep({ header, columns }) {
+  const isSame = changed !== null;
+  const isOfOther = isSame && changed !== last.run; // that was shown before this one
+  changed = null;
+  if (isOfOther) return;
   const text = new TextDecoder().decode(columns);
   const packed = await packText(text);
-  const isSame = isChanged;
-  isChanged = false;
   if (packed === null || (isSame && (await keepChanged(packed)))) return; // or too long for an event: it could not be opened again
   if (isSame && last.state === "recorded" && !isOutdated()) pressedText = editorView()?.state.doc.toString() ?? null;
   const isWhole = last.state === "done" || last.state === "recorded";

@@ -42,8 +42,9 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     fields = page.request.kept_fields
     tell = "(...fields) => PromptDebugger.runEnded(...fields)"
     ended.then(None, fields, None, js=tell, api_name="run_ended", **quiet())
-    view.select(pack, page.trace, view, api_name="pack_run", concurrency_limit=HISTORY_LIMIT, **quiet())
+    # A run may end while the one before it is still packed: neither waits, and none is left out.
+    several: dict[str, Any] = {"trigger_mode": "multiple", "concurrency_limit": HISTORY_LIMIT}
+    view.select(pack, page.trace, view, api_name="pack_run", **several, **quiet())
     outputs = [page.trace, *page.views.values()]
     # Who opens another one before the first has come means that.
-    several: dict[str, Any] = {"trigger_mode": "multiple", "concurrency_limit": HISTORY_LIMIT}
     return view.submit(reopen, None, outputs, api_name="reopen_run", **several, **quiet())
