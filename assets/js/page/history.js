@@ -273,6 +273,9 @@ export const sharedRunWords = () => {
   if (last.state === "idle") return "Nothing has run yet: files contain a run, so only the link to the request can be made. Press Run first.";
   if (isUnread()) return "The text could not be read, so nothing has run: only the link to the text can be made.";
   if (last.state === "running") return "A run is in progress: files can be made when it ends.";
+  if (last.state === "recorded" && isOutdated()) {
+    return "Your text has not run yet: files contain the recorded run of the example, the link contains the text in the editor. Press Run first.";
+  }
   const which = last.state === "recorded" ? "the recorded run that is shown" : last.run ? "your run of " + timeWords(Number(last.at), Date.now()) : "the run that was opened";
   const edited = isOutdated() ? " The request was edited since: files contain the one that was run, the link contains the text in the editor." : "";
   return "Files contain " + which + ": " + last.badge + "." + edited;
