@@ -97,5 +97,4 @@ RULE: Rule = TraceRule(
     stage=Stage.REQUEST,
     find=find,
     threads=("vllm-project/vllm#54616", "ggml-org/llama.cpp#27129", "cubist38/mlx-openai-server#279"),
-    asks_request_alone=True,
 )

@@ -72,6 +72,10 @@ FAULTS: dict[Look, list[tuple[list[JSON], dict[str, str], list[str]]]] = {
     Look.UNDECLARED_TOOL: [([user()], {"name": "search"}, ["tools"])],
     Look.NO_MENTION_OF_JSON: [([user("a list, if you can")], {}, ["messages"])],
     Look.CONTENT_ABSENT: [([{"role": "user"}], {}, ["messages[0]"])],
+    Look.CONTENT_KEY_ABSENT: [
+        ([user(), {"role": "assistant", "tool_calls": [call()]}], {}, ["messages[1]"]),
+        ([{"role": "user"}], {}, ["messages[0]"]),
+    ],
     Look.CONTENT_NULL: [([user(), assistant(call())], {}, ["messages[1].content"])],
 }
 BY_LIMIT: JSONObject = {"messages": [user()], "tools": [TOOL], "max_completion_tokens": 1}
