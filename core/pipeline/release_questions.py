@@ -8,7 +8,7 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import Parse
 from prompt_debugger.core.complete import parser_names_of, title_of
 from prompt_debugger.core.formats import checkpoint_in
-from prompt_debugger.core.parse.engines import WHEELS, engine_of_parser, write_parser_name
+from prompt_debugger.core.parse.engines import WHEELS, engine_of_parser, refuse_engine_not_asked, write_parser_name
 
 
 def parsers_to_ask(parse: Parse, named: Sequence[str], engines: Collection[str]) -> list[str]:
@@ -30,10 +30,9 @@ def parsers_to_ask(parse: Parse, named: Sequence[str], engines: Collection[str])
     asked = set(map(engine_of_parser, found))
     for kind in engines:
         if kind not in ("vllm", *WHEELS):
-            raise EngineError(
-                f"`{kind[:60]}` is not an engine whose releases can be tested.",
-                f"Write ENGINE==VERSION with one of {', '.join(('vllm', *WHEELS))}.",
-            )
+            hint = f"Write ENGINE==VERSION with one of {', '.join(('vllm', *WHEELS))}."
+            refuse_engine_not_asked(kind, hint)
+            raise EngineError(f"`{kind[:60]}` is not an engine whose releases can be tested.", hint)
         if kind in asked:
             continue
         if (own := parser_of_family(kind, parse)) is not None:

@@ -8,7 +8,13 @@ WheelEngine   the parsers of another engine, from a wheel that `fetch` brought
 
 from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine, VllmParsers
 from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
-from prompt_debugger.core.parse.engines.names import ParserPair, engine_of_parser, read_parser_name, write_parser_name
+from prompt_debugger.core.parse.engines.names import (
+    ParserPair,
+    engine_of_parser,
+    read_parser_name,
+    refuse_engine_not_asked,
+    write_parser_name,
+)
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.releases import VllmReleases
 from prompt_debugger.core.parse.engines.wheels import (
@@ -38,6 +44,7 @@ __all__ = [
     "find_release",
     "find_wheel",
     "read_parser_name",
+    "refuse_engine_not_asked",
     "releases_here",
     "write_parser_name",
 ]

@@ -14,6 +14,8 @@ _NAME = re.compile(
     r"(?P<engine>vllm|sglang|mlx-lm|lmdeploy|transformers)(?:@(?P<version>[^:]*))?:(?P<tool>[^+]*)(?P<plus>\+)?(?P<reasoning>.*)",
     re.DOTALL,
 )
+# Their parsers can be called by hand, but what their servers do around them is a large part of what a client gets.
+_NOT_ASKED = {"rapid-mlx": "Rapid-MLX", "vllm-mlx": "vllm-mlx"}
 _VERSION = re.compile(r"\d+(\.\d+)+[0-9A-Za-z.+-]*")
 
 
@@ -44,6 +46,7 @@ def read_parser_name(name: str) -> ParserPair:
     engine = found.group("engine") if found else "vllm"
     pair = ParserPair(None if tool == "-" else tool, reasoning if plus else None, version, engine)
     if not tool or (plus and not reasoning) or (pair.tool, pair.reasoning) == (None, None):
+        refuse_engine_not_asked(engine_of_parser(name), "Write `sglang:TOOL`, for example.")
         raise EngineError(
             f"{shorten(name)} is not the name of a vLLM parser.",
             "Write `vllm:TOOL`, `vllm:TOOL+REASONING`, or `vllm:-+REASONING`, with the names that vLLM's options take; "
@@ -63,6 +66,24 @@ def check_version(version: str) -> str:
     if not _VERSION.fullmatch(version):
         raise EngineError(f"{shorten(version)} is not a vLLM version.", "Write it in full, such as `0.11.0`.")
     return version
+
+
+def refuse_engine_not_asked(engine: str, hint: str) -> None:
+    """Say of an engine that has parsers, but none that this program asks, that it cannot be asked, and which can.
+
+    Args:
+        engine: Its name as it was typed.
+        hint: What to write instead.
+
+    Raises:
+        EngineError: It is such an engine. Of a name that is no engine's, nothing is said.
+    """
+    if (title := _NOT_ASKED.get(engine.strip().casefold().replace("_", "-"))) is not None:
+        raise EngineError(
+            f"The parsers of {title} cannot be asked here, only those of vLLM, SGLang, mlx-lm, LMDeploy and "
+            "transformers.",
+            hint,
+        )
 
 
 def engine_of_parser(name: str) -> str:

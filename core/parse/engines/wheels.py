@@ -13,7 +13,7 @@ from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine
 from prompt_debugger.core.parse.engines.fetch import cache_dir, fetch_release, fetch_wheel
-from prompt_debugger.core.parse.engines.names import check_version
+from prompt_debugger.core.parse.engines.names import check_version, refuse_engine_not_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +150,9 @@ def fetch(requirement: str, on_progress: Callable[[str], None] | None = None) ->
     if engine == "vllm":
         return fetch_release(version, on_progress=on_progress), None
     if engine not in WHEELS:
-        raise EngineError(
-            f"{shorten(engine)} is not an engine whose parsers can be fetched.",
-            f"Write ENGINE==VERSION with one of {', '.join(['vllm', *WHEELS])}, such as `sglang==0.5.23`.",
-        )
+        hint = f"Write ENGINE==VERSION with one of {', '.join(['vllm', *WHEELS])}, such as `sglang==0.5.23`."
+        refuse_engine_not_asked(engine, hint)
+        raise EngineError(f"{shorten(engine)} is not an engine whose parsers can be fetched.", hint)
     wheel = WHEELS[engine]
     folder = find_wheel(engine, check_version(version)) or fetch_wheel(
         f"{wheel.requirement}=={version}",

@@ -12,7 +12,7 @@ import pytest
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSONObject, VllmOutcome
-from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmParsers, VllmReleases, fetch
+from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmParsers, VllmReleases, fetch, read_parser_name
 from prompt_debugger.core.parse.engines.fetch import ENGINES_VARIABLE
 from prompt_debugger.core.parse.engines.wheels import find_wheel
 from prompt_debugger.core.pipeline import CaseParser
@@ -253,6 +253,22 @@ async def test_a_release_that_was_not_fetched_says_how_to_get_it(
     assert "parse --fetch sglang==" in (caught.value.hint or "")
     for engine, wheel in WHEELS.items():
         assert (find_wheel(engine, None) is None) is not wheel.comes_with_vllm
+
+
+@pytest.mark.parametrize("requirement", ["rapid-mlx==0.16.10", "vllm-mlx==0.6.0", "Rapid_MLX", "vllm-mlx==latest"])
+def test_an_engine_with_parsers_that_are_not_asked_is_told_from_a_name_that_is_no_engine_s(requirement: str) -> None:
+    name = requirement.partition("==")[0]
+    for ask in (
+        lambda: fetch(requirement),
+        lambda: read_parser_name(f"{name}@1.0:hermes"),
+        lambda: CaseParser().ask_releases({"raw": HERMES}, ["vllm:hermes"], [f"{name}==1.0"]),
+    ):
+        with pytest.raises(EngineError, match="cannot be asked here, only those of vLLM, SGLang, mlx-lm") as caught:
+            ask()
+        assert caught.value.hint
+    for other in ("rapid-mlx-server==1.0", "mlx==1.0", "vllm-mlx2==1"):
+        with pytest.raises(EngineError, match="is not an engine whose parsers can be fetched"):
+            fetch(other)
 
 
 @pytest.mark.parametrize("requirement", ["sglang", "sglang==latest", "ollama==1.0.0", "sglang==../../x", ""])
