@@ -1,4 +1,4 @@
-r"""GLM 4.5 to 4.7 and 5, Ling 3, Laguna: a name, then keys and values in tags.
+r"""GLM 4.5 to 4.7 and 5, Ling 3, Laguna, Spark X2.5: a name, then keys and values in tags.
 
     <think>REASONING</think>CONTENT\n                    4.5: \n around each part
     <tool_call>NAME\n                                    4.7: no line breaks
@@ -13,7 +13,8 @@ Values are exact: no white space in them is framing. Text is written plainly,
 anything else as JSON; the tool's schema decides, and without
 one everything is text.
 
-Source: the chat templates of GLM-4.5, GLM-4.7-Flash and Ling-3.0-flash, as of 2026.
+Source: the chat templates of GLM-4.5, GLM-4.7-Flash, Ling-3.0-flash and Spark-X2.5, as of 2026;
+sgl-project/sglang#37608.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ FORMAT: ModelFormat = TextFormat(
         tool_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
         reasoning_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
         parser_names={
-            "sglang": ParserNames(("glm45", "glm47", "ling3", "poolside_v1"), ("glm45", "poolside_v1")),
+            "sglang": ParserNames(("glm45", "glm47", "ling3", "poolside_v1", "spark25"), ("glm45", "poolside_v1")),
             "mlx-lm": ParserNames(("glm47", "laguna")),
             "lmdeploy": ParserNames(("glm47",), ("default",)),
         },
@@ -167,6 +168,10 @@ FORMAT: ModelFormat = TextFormat(
             Checkpoint(
                 r"<\|role_end\|>",
                 {"vllm": ParserNames(("ling3",), ("ling3",)), "sglang": ParserNames(("ling3",), ("ling3",))},
+            ),
+            # Spark X2.5 writes calls as GLM 4.7 does; of the engines only SGLang has a parser of its own for it.
+            Checkpoint(
+                r"<｜start▁of▁sentence｜><\|(?:Bot|System|User)\|>", {"sglang": ParserNames(("spark25",), ("glm45",))}
             ),
             # From 4.7 on there is no line break after a name; the reasoning is that of 4.5.
             Checkpoint(

@@ -78,11 +78,12 @@ def generation_prompt(
     special_tokens: Mapping[str, str] = _NO_TOKENS,
     template_kwargs: Mapping[str, JSON] = _NOTHING,
     renderer: Renderer | None = None,
-) -> str:
+) -> str | None:
     """Return the text that opens the assistant turn: what `add_generation_prompt` adds at the end.
 
     Returns:
-        "" if the switch changes nothing, or changes something else than the end.
+        "" if the switch changes nothing, or changes something else than the end; `None` if no such text is wanted, as
+        the template's assistant turns have no header: a text and a call each begin with a marker of their own.
 
     Raises:
         RenderError: The template failed.
@@ -98,7 +99,39 @@ def generation_prompt(
         run(RenderJob(template, one.variables, is_traced=False), renderer).text
         for one in (variables, variables.generating())
     )
-    return with_it[len(without) :] if with_it.startswith(without) else ""
+    if (added := with_it[len(without) :] if with_it.startswith(without) else "") or not with_it:
+        return added
+    return None if _speaks_without_header(template, variables, with_it, renderer) else ""
+
+
+_ANSWERS: tuple[JSONObject, ...] = (
+    {"role": "assistant", "content": "zqanswer"},
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [
+            {"id": "zq0000000", "type": "function", "function": {"name": "zqcall", "arguments": {"zqkey": "zqvalue"}}}
+        ],
+    },
+)
+_FIRST_MARKER = re.compile(r"\s*(<[^<>\s]{1,60}>)")
+
+
+def _speaks_without_header(template: str, variables: Variables, prompt: str, renderer: Renderer | None) -> bool:
+    """Return whether a text and a call in the history follow the prompt with a different marker each."""
+    markers = []
+    for answer in _ANSWERS:
+        told = tuple(
+            replace(one, value=[*one.value, answer]) if one.name == "messages" and isinstance(one.value, list) else one
+            for one in variables.variables
+        )
+        try:
+            text = run(RenderJob(template, told, is_traced=False), renderer).text
+        except RenderError:
+            return False
+        opened = _FIRST_MARKER.match(text, len(prompt.rstrip())) if text.startswith(prompt.rstrip()) else None
+        markers.append(opened.group(1) if opened else "")
+    return all(markers) and len(set(markers)) == len(markers)
 
 
 def special_tokens_of(tokenizer: Tokenizer | None) -> Mapping[str, str]:

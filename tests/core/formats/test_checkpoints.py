@@ -48,10 +48,23 @@ def test_what_no_such_model_shows_is_none_of_them(family: str | None, text: str)
 def test_a_model_names_parsers_of_engines_that_there_are() -> None:
     for family in FORMATS.values():
         for one in family.facts.checkpoints:
-            assert {"vllm"} <= set(one.parser_names) <= set(ENGINES)
+            assert one.parser_names and set(one.parser_names) <= set(ENGINES)
 
 
-@pytest.mark.parametrize("piece", ["<tool_call>", "<tool_call>a", "〈|EOS", "<|im_start|>tool", "<｜DSML｜"])
+def test_a_model_that_one_engine_alone_has_a_parser_for_shows_nothing_to_the_others() -> None:
+    text = "<｜start▁of▁sentence｜><|Bot|><think>\n<tool_call>get_weather<arg_key>city</arg_key>"
+    found = checkpoint_in("glm45", text)
+
+    assert found is not None
+    assert found[0].parser_names.keys() == {"sglang"}
+    assert parser_names_of("sglang", "glm45", found[0]).tools[0] == "spark25"
+    assert parser_names_of("vllm", "glm45", found[0]) == parser_names_of("vllm", "glm45")
+    near = checkpoint_in("glm45", text.replace("<|Bot|>", "<｜Assistant｜>"))
+    assert near is not None
+    assert near[0].parser_names["vllm"].tools == ("glm47",)
+
+
+@pytest.mark.parametrize("piece", ["<tool_call>", "<tool_call>a", "〈|EOS", "<|im_start|>tool", "<｜DSML｜", "<｜start"])
 def test_a_flood_is_searched_in_little_time(piece: str) -> None:
     text = piece * (200_000 // len(piece))
 

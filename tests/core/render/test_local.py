@@ -38,6 +38,22 @@ def test_generation_prompt_is_what_the_switch_adds_at_the_end() -> None:
     assert generation_prompt("{% if add_generation_prompt %}front {% endif %}x", BODY) == ""
 
 
+BY_KIND = (
+    "{% for m in messages %}{% if m.role == 'assistant' %}HEADER{% if m.content %}<|out|>{{ m.content }}{% endif %}"
+    "{% for c in m.tool_calls or [] %}<|act|>{{ c.function | tojson }}{% endfor %}<|eot|>"
+    "{% else %}<|usr|>{{ m.content }}<|eot|>{% endif %}{% endfor %}{% if not add_generation_prompt %}{% endif %}"
+)
+
+
+def test_no_generation_prompt_is_wanted_where_each_kind_of_answer_begins_with_its_own_marker() -> None:
+    assert generation_prompt(BY_KIND.replace("HEADER", ""), BODY) is None
+    # A header that all answers share is what the switch should have added.
+    assert generation_prompt(BY_KIND.replace("HEADER", "<|assistant|>"), BODY) == ""
+    # Nor is it said where calls are not printed, or where an answer begins with no marker.
+    assert generation_prompt(BY_KIND.replace("HEADER", "").replace("<|act|>", ""), BODY) == ""
+    assert generation_prompt(BY_KIND.replace("HEADER", "").replace("<|out|>", ""), BODY) == ""
+
+
 def test_continuing_the_final_message_leaves_it_open() -> None:
     body: JSONObject = {
         "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Well, "}],
