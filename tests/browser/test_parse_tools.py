@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.parse.engines import releases_here
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.patience import PATIENCE_MS
@@ -63,6 +64,25 @@ def test_a_lost_call_is_shown_to_every_parser_by_itself_and_streamed_on_demand(d
     dropped.page.locator(".pd-show-all").click()
     expect(view.get_by_role("row")).to_have_count(56)
     expect(view).to_contain_text("splits")
+
+
+@pytest.mark.lab
+def test_the_matrix_leads_to_the_releases_of_each_engine(dropped: DebuggerPage) -> None:
+    dropped.page.locator("#pd-parser-matrix .pd-since").click()
+    expect(dropped.page.locator("#pd-parse-releases")).to_be_visible()
+    expect(dropped.page.locator("#pd-tab-of-pd-parse-releases")).to_be_focused()
+
+    here = releases_here("mlx-lm")[-2:]
+    if not here:
+        pytest.skip("no release of mlx-lm was fetched")
+    versions = dropped.page.locator("#pd-releases-versions").get_by_role("textbox")
+    versions.fill(", ".join(f"mlx-lm=={one}" for one in here))
+    versions.press("Tab")
+    ask(dropped, "releases")
+
+    table = dropped.page.get_by_role("table", name="What each release of mlx-lm returns for the output")
+    for one in here:
+        expect(table.get_by_role("row").filter(has_text=one)).to_contain_text("1 of 1 call dropped")
 
 
 @pytest.mark.lab

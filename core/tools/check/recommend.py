@@ -22,6 +22,7 @@ from prompt_debugger.core.tools.check.named import has_base_name_of, has_name_of
 from prompt_debugger.core.tools.check.plugin_fallback import PluginFallback
 
 _MANY = 20  # parsers, none of which gives an answer back: then it is hardly they who are at fault
+_MOST_RAW = 160  # characters of an output in a sentence
 Verdict = Literal["works", "works-with-limits", "unknown", "nothing-works"]
 VERDICTS: tuple[Verdict, ...] = ("works", "works-with-limits", "unknown", "nothing-works")  # best first
 
@@ -182,7 +183,10 @@ def recommend(
             None,
             None,
             verdict_of_none,
-            tuple(_why_nothing(simplest, cells, ranking, has_vocabulary=has_vocabulary)),
+            (
+                *_why_nothing(simplest, cells, ranking, has_vocabulary=has_vocabulary),
+                *_reads_without_arguments(ideals, cells, ranking),
+            ),
         )
     pair, row = read_parser_name(name), cells[name]
     verdict: Verdict = "works" if all(cell.is_passed for cell in row.values()) else "works-with-limits"
@@ -323,6 +327,31 @@ def _why_nothing(
         cell = cells.get(write_parser_name(name, None, engine=ranking.engine), {}).get(SIMPLEST_CALL)
         if cell is not None and cell.problem is not None:
             yield f"`{name}`, made for this family: {cell.problem}."
+
+
+def _reads_without_arguments(
+    ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], ranking: Ranking
+) -> Iterable[str]:
+    """Say which parsers return calls, but only those without arguments: then it is how these are printed."""
+    with_calls = [ideal for ideal in ideals if ideal.is_whole and ideal.answer.calls]
+    bare = {one.answer.name for one in with_calls if not any(call.arguments for call in one.answer.calls)}
+    full = {one.answer.name: one for one in with_calls if one.answer.name not in bare}
+    if not bare or SIMPLEST_CALL not in full:
+        return
+    readers = {
+        tool: None
+        for name in ranking.best(cells, len(cells))
+        if (tool := read_parser_name(name).tool) is not None
+        and any(answer in bare and cell.whole for answer, cell in cells[name].items())
+    }
+    if not readers or any(cell.whole for row in cells.values() for answer, cell in row.items() if answer in full):
+        return
+    names, raw = [f"`{tool}`" for tool in readers][:2], full[SIMPLEST_CALL].raw
+    printed = raw if len(raw) <= _MOST_RAW else raw[:_MOST_RAW] + "…"
+    yield (
+        f"{' and '.join(names)} {'return' if len(names) > 1 else 'returns'} a call without arguments, but no parser "
+        f"returns a call with arguments, which the template prints like this: {printed!r}."
+    )
 
 
 def _shown(name: str) -> str:

@@ -106,6 +106,25 @@ def test_where_no_parser_was_given_a_call_it_is_not_said_that_nothing_works(writ
     assert found.reasons[0].startswith("The template fails for the simplest call: ")
 
 
+def test_parsers_that_return_only_calls_without_arguments_show_that_these_are_printed_in_an_odd_way(write):
+    from tests.core.tools.check.templates import HERMES
+
+    ideals = [write(HERMES, name) for name in ("one-call", "no-arguments", "text")]
+
+    def last_reason(**named):
+        answers = ("one-call", "no-arguments", "text")
+        table = {f"vllm:{name}": dict(zip(answers, row, strict=True)) for name, row in named.items()}
+        ranking = Ranking("hermes", "m")
+        return recommend(ideals, table, ranking.best(table, 9), ranking, has_vocabulary=False).reasons[-1]
+
+    told = last_reason(abc=(WRONG, RIGHT, RIGHT), texts=(WRONG, WRONG, RIGHT))
+    assert told.startswith("`abc` returns a call without arguments, but no parser returns a call with arguments")
+    assert "<tool_call>" in told
+    # Not where calls without arguments are lost as well, nor where a call with arguments is read but not streamed.
+    assert "without arguments" not in last_reason(abc=(WRONG, WRONG, RIGHT))
+    assert "without arguments" not in last_reason(abc=(STREAMS_WRONG, RIGHT, RIGHT))
+
+
 def test_a_text_that_comes_back_as_reasoning_from_every_parser_is_printed_as_such(write):
     from tests.core.tools.check.templates import HERMES
 
