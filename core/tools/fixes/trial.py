@@ -36,7 +36,7 @@ _SET = {
 }
 # The first lines let the kernel end it with the thread that waits for it (Linux), and in any case after so much work.
 _BEGINS = """
-import ctypes, importlib.metadata, importlib.util, os, resource, runpy, signal, sys, unittest
+import ctypes, importlib.metadata, importlib.util, os, resource, runpy, signal, sys, traceback, unittest
 file, parent, limit, package, *wheel = sys.argv[1:]
 if sys.platform == "linux":
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
@@ -66,6 +66,13 @@ for test in tests:
         test()
     except AssertionError as error:
         print("fails", str(error).splitlines()[0])
+        sys.exit(0)
+    except Exception as error:  # of a parser that reads, not of one that cannot be made
+        frames = traceback.extract_tb(error.__traceback__)
+        is_inside = any(f"{os.sep}{package}{os.sep}" in frame.filename for frame in frames)
+        if isinstance(error, ImportError) or not is_inside or any(frame.name == "__init__" for frame in frames):
+            raise
+        print("fails", f"{type(error).__name__}: {error}".splitlines()[0])
         sys.exit(0)
 print("passes")
 """
@@ -139,8 +146,8 @@ class Trial:
 
     Attributes:
         version: Version of the package that ran it; `None` if none did.
-        fails: Whether an assertion of it failed; `None` if it could not be run.
-        explanation: The assertion's words, or why it could not be run.
+        fails: Whether an assertion of it failed, or the parser itself; `None` if it could not be run.
+        explanation: The words of the assertion or of the parser's error, or why it could not be run.
     """
 
     version: str | None

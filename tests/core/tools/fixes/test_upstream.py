@@ -177,6 +177,32 @@ def test_a_test_in_the_manner_of_unittest_is_run_and_told(tmp_path, found, fails
     assert trial.explanation.startswith("Lists differ: []") == fails
 
 
+@pytest.mark.parametrize(
+    ("call", "fails", "told"),
+    [
+        ("reading.read()", True, "ValueError: too many"),
+        ("reading.Parser()", None, "it could not be run: ValueError: no such token"),
+        ("reading.lacks()", None, "it could not be run: "),
+        ("int('x')", None, "it could not be run: ValueError: invalid literal"),
+    ],
+)
+def test_an_error_of_the_parser_that_reads_is_a_failure_and_one_of_anything_else_is_not(tmp_path, call, fails, told):
+    package = tmp_path / "an_engine"
+    package.mkdir()
+    (package / "__init__.py").write_text("__version__ = '1.0'\n")
+    (package / "reading.py").write_text(
+        "def read():\n    raise ValueError('too many')\n\ndef lacks():\n    import no_such_package\n\n"
+        "class Parser:\n    def __init__(self):\n        raise ValueError('no such token')\n"
+    )
+    file = tmp_path / "test_output.py"
+    file.write_text(f"from an_engine import reading\n\ndef test_it():\n    {call}\n")
+
+    trial = try_test(file, Runner(sys.executable, "an_engine", overlay=tmp_path))
+
+    assert (trial.version, trial.fails) == ("1.0", fails)
+    assert trial.explanation.startswith(told)
+
+
 def test_a_package_that_is_not_there_runs_no_test(tmp_path):
     trial = try_test(tmp_path / "none.py", Runner(sys.executable, "no_such_package"))
 
