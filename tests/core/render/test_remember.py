@@ -38,7 +38,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[RenderJob]:
     return seen
 
 
-def steps(remembered: Remembered | None, server_text: str) -> tuple[Prompt, str, Prompt]:
+def steps(remembered: Remembered | None, server_text: str) -> tuple[Prompt, str | None, Prompt]:
     """Return what the three steps of a run that render get."""
     local = render_local(BODY, template=TEMPLATE, renderer=remembered)
     opened = generation_prompt(TEMPLATE, BODY, renderer=remembered)
