@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 # Of the element that has the focus: "" where its ring is whole, else what is wrong.
 RING = """() => {
   const focused = document.activeElement;
@@ -47,3 +49,9 @@ ALL_RINGS = f"""() => {{
   }}
   return found;
 }}"""
+
+
+def ring_fault(page: Any) -> str:
+    """Return what is wrong with the ring of what has the focus; an editor draws its own a moment after it has it."""
+    page.wait_for_function("() => !document.activeElement.closest('.cm-editor:not(.cm-focused)')")
+    return str(page.evaluate(RING))

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 
 from prompt_debugger.core.base.types import JSON
 from tests.browser.page import DebuggerPage
-from tests.browser.rings import RING
+from tests.browser.rings import ring_fault
 from tests.browser.servers import serving
 from tests.browser.tasks import (
     KEY,
@@ -58,7 +58,7 @@ class Keys:
             self._key("Tab")
         else:
             raise AssertionError(f"{what} is not reached by Tab")
-        assert self.at.page.evaluate(RING) == ""
+        assert ring_fault(self.at.page) == ""
 
     def press(self, what: Locator, key: str = "Enter") -> None:
         """Reach something, and press it."""

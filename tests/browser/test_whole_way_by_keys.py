@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.page import DebuggerPage
-from tests.browser.rings import RING
+from tests.browser.rings import ring_fault
 from tests.browser.tasks import LOG, expect_fix_of_log
 from tests.browser.test_by_keys import Keys
 
@@ -38,7 +38,7 @@ def tab_to(keys: Keys, name: str) -> None:
 def see_ring(keys: Keys) -> None:
     """Hold that what has the focus shows it; an editor does so a moment later."""
     keys.at.settle_layout()
-    assert keys.at.page.evaluate(RING) == ""
+    assert ring_fault(keys.at.page) == ""
 
 
 def test_a_paste_becomes_a_report_in_few_keys(bare: DebuggerPage) -> None:
