@@ -1,4 +1,4 @@
-"""A busy machine hands the second answer of an event on before the first one."""
+"""The second answer of an event reaches the page before the first one."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from prompt_debugger.ui.web.admission.counts import Use
 from prompt_debugger.ui.web.admission.events import CHARGE, COST, SIZE, VISITOR
 from prompt_debugger.ui.web.admission.kinds import kind_of
 from prompt_debugger.ui.web.admission.pacing import PAGE_COST, Metered, Owner
+from prompt_debugger.ui.web.one_listener import take_over
 
 
 def keep_no_values() -> None:
@@ -79,6 +80,10 @@ class PageMemory:
         queue.pending_messages_per_session.pop(page, None)
         queue.pending_event_ids_session.pop(page, None)
         self._end(page)
+
+    def listen_alone(self, page: str) -> Callable[[], bool]:
+        """Let the connection of this task alone get a page's answers; returns whether a newer one has taken over."""
+        return take_over(self._blocks._queue.pending_messages_per_session, page)
 
     def end_old(self, page: str, age_s: float) -> None:
         """End what a page has waiting and going on if that began so long ago."""

@@ -1,9 +1,8 @@
 """Every answer of an event says the whole of what it changes, not how it differs from the answer before.
 
-Gradio sends the second and later answers of an event as differences. The page's script hands each answer on by a timer
-of its own, and on a busy machine one may come before the one that it differs from: the views then get a list of
-differences for a value, the script gives up its stream, and the run is never seen to end. Here an answer names what it
-changes in any case, and packed payloads have no parts in common, so differences save nothing.
+Gradio sends the second and later answers of an event as differences. Where one is lost or comes out of turn, the views
+get a list of differences for a value, the script gives up its stream, and the run is never seen to end. Here an answer
+names what it changes in any case, and packed payloads have no parts in common, so differences save nothing.
 """
 
 from __future__ import annotations

@@ -58,6 +58,10 @@ class KeptByServer(Memory, Protocol):
         """Return those of whom an event waits."""
         ...
 
+    def listen_alone(self, page: str) -> Callable[[], bool]:
+        """Let the connection of this task alone get a page's answers; returns whether a newer one has taken over."""
+        ...
+
 
 class EventGuard:
     """Lets an event in if it is one of the page's, within what its visitor may use.
@@ -270,9 +274,27 @@ class EventGuard:
             raise PayloadError("Too many pages of your address are open: close some.", 429)
         self.sessions.listen(page, +1)
         try:
-            await self.app(scope, receive, send)
+            if scope["path"] == _LISTENING:
+                await self._listen_alone(page, scope, receive, send)
+            else:
+                await self.app(scope, receive, send)
         finally:
             self.sessions.listen(page, -1)
+
+    async def _listen_alone(self, page: str, scope: Message, receive: Receive, send: Send) -> None:
+        """Send a page its answers until a newer connection of it does."""
+        is_replaced = self._memory.listen_alone(page)
+
+        async def sent(message: Message) -> None:
+            is_body = message["type"] == "http.response.body"
+            await send({**message, "body": b""} if is_body and is_replaced() else message)
+
+        try:
+            await self.app(scope, receive, sent)
+        except Exception:
+            if not is_replaced():
+                raise
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _check_length(announced: str, max_bytes: int) -> None:
