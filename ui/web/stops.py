@@ -83,6 +83,11 @@ class Stops:
             if not beside:
                 self._beside.pop(session, None)
 
+    async def wait_beside(self, session: str) -> None:
+        """Wait until the questions about the session's run have ended: what they add to it is not added over."""
+        for sign in list(self._beside.get(session, ())):
+            await sign.ended.wait()
+
     def stop(self, session: str) -> None:
         """Ask the session's run to end."""
         if sign := self._signs.get(session):

@@ -93,7 +93,8 @@ def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
         asked = button.click(ask, run, panel.answers, js=WITH_ORDER, api_name=name, **quiet())
         asked.failure(None, None, None, js=_REFUSED, **quiet())
 
-    def add_proof(order: str, trace: Trace | None) -> Changes:
+    async def add_proof(visitor: gr.Request, order: str, trace: Trace | None) -> Changes:
+        await page.handlers.stops.wait_beside(visitor.session_hash or "")
         proved, findings, answer = fixes.add_proof(trace, order)
         if proved is None:
             return {panel.answers: answer}
