@@ -15,9 +15,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import Finding, ParserOutcome, Severity, Stage
-from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.formats import FORMATS, pick_format
 from prompt_debugger.core.pipeline import CaseParser
 from tests.core.formats.scenarios import Scenario, Written, written

@@ -8,7 +8,6 @@ What cannot be known is not a failure.
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -19,6 +18,7 @@ from pathlib import Path
 from prompt_debugger.core.api import Dumps, diagnose, outside_a_loop
 from prompt_debugger.core.base.account import count_calls
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import Finding, JSONObject, Ledger, Request, Severity, Stage, Trace, VllmOutcome
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse import build_ledger
@@ -81,10 +81,7 @@ def judge_text(text: str, engines: Sequence[str], parser: CaseParser) -> None:
 
 def _case_of(text: str) -> JSONObject | None:
     """Return the case that a text is, as `parse --cases` takes it; `None` for anything else."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    value = decode_json(text)
     return value if isinstance(value, dict) and isinstance(value.get("raw"), str) else None
 
 

@@ -37,19 +37,40 @@ def strings_in(value: JSON, left_out: Container[str] = ()) -> Iterator[str]:
                 yield from strings_in(item, left_out)
 
 
+def decode_json(text: str | bytes) -> JSON:
+    """Return the value that a text of JSON holds, or `None` if it is not JSON."""
+    try:
+        value: JSON = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is a JSON value."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def decoded(value: JSON) -> JSON:
     """Return the value that a text of JSON holds; what is not a text, or not JSON, as it is.
 
     >>> decoded('{"a": 1}'), decoded("{"), decoded(None)
     ({'a': 1}, '{', None)
     """
-    if not isinstance(value, str):
-        return value
-    try:
-        found: JSON = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return found
+    return decode_json(value) if isinstance(value, str) and is_json(value) else value
+
+
+def one_spelling(text: str) -> str | None:
+    """Return the same text for every way to write a JSON value; `None` for what is not JSON.
+
+    >>> one_spelling('{"b": 1,"a":2}'), one_spelling("{")
+    ('{"a": 2, "b": 1}', None)
+    """
+    return json.dumps(decode_json(text), sort_keys=True) if is_json(text) else None
 
 
 def same_json(left: JSON, right: JSON) -> bool:
@@ -79,10 +100,7 @@ def same_json_text(left: JSON, right: JSON) -> bool:
         return type(left) is type(right) and left == right
     if left.strip() == right.strip():
         return True
-    try:
-        return same_json(json.loads(left), json.loads(right))
-    except (ValueError, RecursionError):
-        return False
+    return is_json(left) and is_json(right) and same_json(decode_json(left), decode_json(right))
 
 
 def is_too_deep(text: str) -> bool:

@@ -7,13 +7,14 @@ whose file can be locked is no one's any more.
 from __future__ import annotations
 
 import atexit
-import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from prompt_debugger.core.base.file_locks import lock_if_free
 
 MOST_KEPT = 10  # of results that someone was told of, after the program has ended
 _PREFIX = "prompt-debugger"
@@ -50,7 +51,7 @@ def new_scratch(kind: str, *, most_kept: int = 0) -> Path:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{kind}-"))
         mark = os.open(folder / _MARK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        if _is_taken(mark) and (folder / _MARK).exists():  # else another process swept it in this moment
+        if lock_if_free(mark) and (folder / _MARK).exists():  # else another process swept it in this moment
             break
         os.close(mark)
     _held[folder] = mark
@@ -77,7 +78,7 @@ def _sweep(kind: str, most_kept: int) -> None:
             if folder.is_symlink() or found.st_uid != os.getuid() or folder in _held:
                 continue
             mark = os.open(folder / _MARK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-            if _is_taken(mark):
+            if lock_if_free(mark):
                 unused.append((found.st_mtime_ns, folder, mark))
             else:
                 os.close(mark)
@@ -86,15 +87,6 @@ def _sweep(kind: str, most_kept: int) -> None:
         if number >= most_kept:
             shutil.rmtree(folder, ignore_errors=True)
         os.close(mark)
-
-
-def _is_taken(mark: int) -> bool:
-    """Lock a file for this process, if no other has it locked."""
-    try:
-        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 @atexit.register

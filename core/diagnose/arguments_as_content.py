@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, Certainty, Severity, Span, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.bare_lists import model_names
@@ -16,7 +16,6 @@ from prompt_debugger.core.diagnose.fields import (
     as_list,
     body_of,
     content_of,
-    decode_json,
     message_texts,
     reasoning_of,
     request_tools,

@@ -14,9 +14,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.text import remove_strings
 from prompt_debugger.core.base.types import Span, Trace
-from prompt_debugger.core.diagnose.fields import CallField, decode_json, returned_calls
+from prompt_debugger.core.diagnose.fields import CallField, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.trace_queries import written_as
 

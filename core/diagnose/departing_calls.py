@@ -13,9 +13,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import JSON, Span, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step, is_done
-from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.unparsed_calls import parser_steps
 
 _OF_TEMPLATE = (

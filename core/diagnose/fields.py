@@ -6,7 +6,6 @@ type is treated as absent here, and said by the stage that reads requests.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -172,15 +171,6 @@ def reasoning_of(message: JSONObject) -> Reasoning | None:
         if text is not None:
             return Reasoning(field, text)
     return None
-
-
-def decode_json(text: str) -> JSON:
-    """Return the JSON value of `text`, or `None` if it is not JSON."""
-    try:
-        value: JSON = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value
 
 
 def texts_inside(value: JSON) -> Iterator[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.diagnose.fields import CallField, as_text, decode_json, returned_calls
+from prompt_debugger.core.diagnose.fields import CallField, as_text, returned_calls
 
 _MISSING = re.compile(
     r"\b[Mm]issing (?:required |mandatory )?(?:parameters?|arguments?|fields?|propert(?:y|ies))?"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.diagnose.fields import decode_json
 
 COMPLETION = "an answer of the raw completions API"
 _WRAPPERS = ("result", "data", "response", "body", "output")

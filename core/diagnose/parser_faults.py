@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, ChatResult, Server, Trace
 from prompt_debugger.core.diagnose.bare_lists import model_names
 from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
@@ -24,7 +24,6 @@ from prompt_debugger.core.diagnose.fields import (
     as_list,
     calls_of_message,
     content_of,
-    decode_json,
     reasoning_of,
     request_tools,
 )

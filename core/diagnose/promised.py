@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object, decoded
+from prompt_debugger.core.base.json_values import as_object, decode_json, decoded, is_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.diagnose.broken_arguments import stops_early
 from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, content_of, reasoning_of, returned_calls
@@ -112,9 +111,7 @@ _NO_JSON = "it is not JSON"
 
 
 def _problem(content: str, schema: JSON) -> str | None:
-    try:
-        value: JSON = json.loads(content)
-    except (ValueError, RecursionError):
+    if not is_json(content):
         return _NO_JSON
-    broken = violations(value, schema)
+    broken = violations(decode_json(content), schema)
     return f"{broken[0].path}: {broken[0].message[:120]}" if broken else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.diagnose.fields import (
     CallField,
@@ -15,7 +15,6 @@ from prompt_debugger.core.diagnose.fields import (
     as_text,
     calls_of_message,
     content_of,
-    decode_json,
     history_calls,
     numbered_messages,
     reasoning_of,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, Certainty, Severity, ToolCallAttempt
-from prompt_debugger.core.diagnose.fields import CallField, decode_json
+from prompt_debugger.core.diagnose.fields import CallField
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
 

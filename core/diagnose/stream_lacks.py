@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, content_of, decode_json
+from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, content_of
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message, quote
 from prompt_debugger.core.diagnose.words import counted, listed

@@ -12,10 +12,11 @@ import json
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Trace
 from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
 from prompt_debugger.core.diagnose.bare_lists import model_names
-from prompt_debugger.core.diagnose.fields import decode_json, request_tools
+from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
 from prompt_debugger.core.diagnose.unparsed_calls import OF_GLM4, is_glm4, parser_steps

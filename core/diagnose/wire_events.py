@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import JSONObject, Trace
-from prompt_debugger.core.diagnose.fields import decode_json
 
 MAX_EVENTS = 200_000
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import warnings
+
+from prompt_debugger.core.base.json_values import is_json
 
 MAX_OF_SCRIPT = 40_000  # characters
 
@@ -48,15 +49,6 @@ def ends_in_an_event(text: str) -> bool:
     """Return whether a stream ends within the JSON of an event: nothing may follow it, or it counts as whole."""
     last = text.rstrip().rpartition("\n")[2].strip().removeprefix("data:").strip()
     return last.startswith(("{", "[{")) and not is_json(last)
-
-
-def is_json(line: str) -> bool:
-    """Return whether a line is a JSON value."""
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def end_of_json(text: str, start: int) -> int:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from prompt_debugger.core.base.json_values import is_json
 from prompt_debugger.core.evidence.blocks import MAX_BLOCKS, Block, BlockKind
 from prompt_debugger.core.evidence.objects_within import (
     MAX_OF_SCRIPT,
@@ -19,7 +20,6 @@ from prompt_debugger.core.evidence.objects_within import (
     end_of_json,
     ends_in_an_event,
     is_bare_call,
-    is_json,
     is_labelled,
     is_printed,
     line_of_no_python,

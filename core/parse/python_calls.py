@@ -9,10 +9,10 @@ tool of the request where those are known.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.call_object import CallKeys, read_call
@@ -217,10 +217,7 @@ class PythonScan(StretchScan):
 
     def _given_at_once(self, call: ToolCallAttempt) -> JSONObject | None:
         """Return the arguments of a call that has an object for its only one, if its members are the tool's own."""
-        try:
-            given: JSON = json.loads(call.arguments)
-        except (ValueError, RecursionError):
-            return None
+        given = decode_json(call.arguments)
         own = parameter_schemas(self._context.tools, call.name or "")
         return given if isinstance(given, dict) and given and given.keys() <= own.keys() else None
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import ParserOutcome
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.parse.engines import RawOutput, engine_of_parser
+from prompt_debugger.core.parse.engines import RawOutput, RunsParsers, engine_of_parser
 from prompt_debugger.core.parse.engines.process import HelperFailedError
 
 _AT_ONCE = 4  # parsers of an engine between two looks at the clock
@@ -19,24 +18,8 @@ ENGINE_S = 180.0
 idle."""
 
 
-class Engines(Protocol):
-    """What runs parsers by name, as `VllmReleases` does."""
-
-    async def parse_with(
-        self,
-        parsers: Sequence[str],
-        output: RawOutput,
-        *,
-        streaming: bool = True,
-        seed: int = 0,
-        thorough: bool = False,
-    ) -> dict[str, ParserOutcome]:
-        """Parse one raw output with some parsers."""
-        ...
-
-
 async def ask_within_time(
-    engines: Engines,
+    engines: RunsParsers,
     names: Sequence[str],
     output: RawOutput,
     *,

@@ -18,6 +18,7 @@ from pygments.token import Comment, Keyword, Name, Number, String, Token
 
 from prompt_debugger.core.base.errors import DebuggerError, RenderError, RequestError
 from prompt_debugger.core.base.files import read_named
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.machine import fault_of
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSON, Finding, Request, Severity
@@ -169,10 +170,7 @@ def read_request_file(name: str) -> Request:
     """
     text = read_input(name)
     if len(text) > MAX_CHARS:
-        try:
-            value: JSON = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
+        value = decode_json(text)
         if isinstance(value, dict) and isinstance(inner := value.get("request"), dict) and "captured" in value:
             text = json.dumps(inner, ensure_ascii=False)
     try:

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from prompt_debugger.core.base.account import is_compared
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, one_spelling
 from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
 from prompt_debugger.ui.present.words import count_of, shortened
@@ -100,13 +100,13 @@ def _compare_call(match: CallMatch, attempt: ToolCallAttempt, call: JSONObject, 
         yield _difference(f"{path}.id", attempt.id or "", _text(call.get("id")), attempt.id_span)
     written, returned = _arguments(attempt), _text(function.get("arguments"))
     # Without a fault, arguments that were not JSON in the raw text may be written as JSON: nothing differs.
-    if "arguments" in match.altered or (written != returned and _canonical(attempt.arguments) is not None):
+    if "arguments" in match.altered or (written != returned and one_spelling(attempt.arguments) is not None):
         yield _difference(f"{path}.function.arguments", written, returned, attempt.arguments_span, is_json=True)
 
 
 def _arguments(attempt: ToolCallAttempt) -> str:
     """Return the arguments as JSON text, whatever the format wrote them in; as written if they cannot be read."""
-    if _canonical(attempt.arguments) is None and attempt.arguments_json is not None:
+    if one_spelling(attempt.arguments) is None and attempt.arguments_json is not None:
         return json.dumps(attempt.arguments_json, ensure_ascii=False)
     return attempt.arguments
 
@@ -132,7 +132,7 @@ def _difference(
 
 
 def _state(written: str, returned: str, *, is_json: bool) -> str:
-    if is_json and _canonical(written) is not None and _canonical(written) == _canonical(returned):
+    if is_json and one_spelling(written) is not None and one_spelling(written) == one_spelling(returned):
         return "soft" if remove_whitespace(written) == remove_whitespace(returned) else "spelling"
     if remove_whitespace(written) == remove_whitespace(returned):
         return "soft"
@@ -169,14 +169,6 @@ def _cut_item(item: JSON) -> JSON:
     text = str(item[0])
     left_out = len(text) - 2 * _MARGIN_CHARS
     return [f"{text[:_MARGIN_CHARS]} … ({left_out:,} equal characters) … {text[-_MARGIN_CHARS:]}", ""]
-
-
-def _canonical(text: str) -> str | None:
-    """Return one spelling for all spellings of a JSON value; `None` for what is not JSON."""
-    try:
-        return json.dumps(json.loads(text), sort_keys=True)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _text(value: JSON) -> str:

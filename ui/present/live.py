@@ -36,16 +36,22 @@ def live_payload(trace: Trace, source: str) -> str:
     )
 
 
+def place_of_error(error: DebuggerError) -> JSON:
+    """Return line and column of the template or of the pasted text where something failed; `None` if not known."""
+    if isinstance(error, RenderError) and error.template_line is not None:
+        return {"template_line": error.template_line, "template_column": error.template_column}
+    if isinstance(error, RequestError) and error.line is not None:
+        return {"line": error.line, "column": error.column or 1}
+    return None
+
+
 def live_error_payload(error: DebuggerError) -> str:
     """Return the lines where there is no prompt: what happened, where, what to do."""
-    place: JSON = None
-    if isinstance(error, RenderError) and error.template_line is not None:
-        place = {"template_line": error.template_line, "template_column": error.template_column}
-    elif isinstance(error, RequestError) and error.line is not None:
-        place = {"line": error.line, "column": error.column or 1}
     empty: dict[str, JSON] = {"findings": [], "more": 0, "text": None}
     sentence = as_sentence(error.message)
-    return pack_payload({"state": "error", "sentence": sentence, "hint": error.hint, "place": place, **empty})
+    return pack_payload(
+        {"state": "error", "sentence": sentence, "hint": error.hint, "place": place_of_error(error), **empty}
+    )
 
 
 def _line(finding: Finding) -> JSON:

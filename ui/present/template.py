@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from prompt_debugger.core.base.errors import DebuggerError, RenderError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.types import JSON, Prompt, TokenKind
 from prompt_debugger.core.render.probes import ProbeAnswer, Support
+from prompt_debugger.ui.present.live import MAX_TEXT, place_of_error
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of, joined
 
-MAX_TEXT = 200_000  # characters of a prompt that is shown without tokens
 _MAX_NAMED = 8
 
 
@@ -67,11 +67,6 @@ def probes_payload(answers: Sequence[ProbeAnswer], *, is_running: bool = False) 
 
 def edit_error_payload(error: DebuggerError) -> str:
     """Return the line above the prompt when the template gives none: what happened, where, what to do."""
-    place: JSON = None
-    if isinstance(error, RenderError) and error.template_line is not None:
-        place = {"template_line": error.template_line, "template_column": error.template_column}
-    elif isinstance(error, RequestError) and error.line is not None:
-        place = {"line": error.line, "column": error.column or 1}
     return pack_payload(
         {
             "state": "error",
@@ -79,7 +74,7 @@ def edit_error_payload(error: DebuggerError) -> str:
             "notes": [],
             "text": None,
             "hint": error.hint,
-            "place": place,
+            "place": place_of_error(error),
         }
     )
 

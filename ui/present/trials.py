@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.request import body_text
@@ -194,11 +194,7 @@ def waiting_payload(sentence: str) -> str:
 
 def order_of(text: str) -> JSONObject:
     """Return what a view asks for; anything else is an empty order."""
-    try:
-        order = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return order if isinstance(order, dict) else {}
+    return as_object(decode_json(text))
 
 
 def keys_of(order: JSONObject) -> Sequence[str]:

@@ -8,13 +8,13 @@ tokens go too: with the vocabulary at hand they would spell the secret.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import (
     ChatResult,
     Completion,
@@ -163,7 +163,7 @@ class _Mask:
         secrets.update(self._field_values(trace))
         for text in texts:
             if _may_be_json(text):  # arguments of a call are JSON inside a string
-                secrets.update(self._field_values(_decoded(text)))
+                secrets.update(self._field_values(decode_json(text)))
         for answer in answers_of(trace):
             secrets.update(self._field_values(list(events_of(answer.body))))
         bodies = (trace.request.body, trace.sent or {}, trace.request.native or {}, trace.sent_native or {})
@@ -257,7 +257,7 @@ class _Mask:
 
     def _still_names_it(self, masked: str) -> bool:
         """Return whether a JSON text contains a secret spelled in escapes, where its own characters do not appear."""
-        return any(self._secrets.cover(leaf, leaf) != leaf for leaf in _leaves(_decoded(masked)))
+        return any(self._secrets.cover(leaf, leaf) != leaf for leaf in _leaves(decode_json(masked)))
 
     def _tokens(self, tokens: Tokens | None, text: str) -> tuple[Token, ...] | None:
         if tokens is None:
@@ -309,14 +309,6 @@ def _secrets_in(text: str) -> Iterator[str]:
 
 def _may_be_json(text: str) -> bool:
     return text.lstrip().startswith(("{", "["))
-
-
-def _decoded(text: str) -> object:
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value
 
 
 def _leaves(value: object) -> Iterator[str]:

@@ -6,10 +6,10 @@ each. Nothing here is shown; `mask` looks for secrets in it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import ChatResult, Completion, TokenLogprob, Trace
 
 Path = tuple[str | int, ...]
@@ -47,11 +47,7 @@ def _decoded(line: str) -> object:
     text = line.removeprefix("data:").strip()
     if not text.startswith(("{", "[")):
         return None
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value
+    return decode_json(text)
 
 
 def _joined(values: Iterable[object]) -> Iterator[str]:

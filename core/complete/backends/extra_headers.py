@@ -5,12 +5,11 @@ They win over ours: a gateway that wants its key under `Authorization` gets that
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from prompt_debugger.core.base.errors import BackendError, RequestError
-from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.complete.backends.address import Address, may_carry_key
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -53,11 +52,7 @@ def _headers_in(texts: Sequence[str], field: str) -> Iterator[tuple[str, str]]:
 
 
 def _object_in(text: str, field: str, hint: str) -> Mapping[str, str]:
-    read: JSON
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
-        read = None
+    read = decode_json(text)
     if not isinstance(read, dict) or not all(isinstance(value, str) for value in read.values()):
         raise RequestError(f"{field} is not a JSON object of strings.", hint, field=field)
     return {name: str(value) for name, value in read.items()}

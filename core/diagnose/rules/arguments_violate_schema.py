@@ -26,6 +26,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     JSON,
@@ -39,7 +40,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
-from prompt_debugger.core.diagnose.fields import as_list, as_text, decode_json, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fields import as_list, as_text, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Violation, violations

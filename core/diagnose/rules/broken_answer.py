@@ -27,11 +27,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import has_no_message
-from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
 from prompt_debugger.core.diagnose.refusals import understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule

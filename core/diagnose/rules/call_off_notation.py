@@ -30,6 +30,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     JSON,
@@ -41,7 +42,7 @@ from prompt_debugger.core.base.types import (
     ToolCallAttempt,
     Trace,
 )
-from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, decode_json
+from prompt_debugger.core.diagnose.fields import CallField, calls_of_message
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, dropped_calls, in_raw

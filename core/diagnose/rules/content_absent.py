@@ -28,11 +28,12 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import TextField, decode_json, message_texts
+from prompt_debugger.core.diagnose.fields import TextField, message_texts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of, quote
 from prompt_debugger.core.formats import TABLES

@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     CallStatus,
@@ -47,7 +48,6 @@ from prompt_debugger.core.diagnose.fields import (
     as_text,
     body_of,
     content_of,
-    decode_json,
     reasoning_of,
     returned_calls,
     texts_inside,

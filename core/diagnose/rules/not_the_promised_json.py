@@ -27,10 +27,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import content_of, decode_json
+from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.promised import Breach, Promise, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule

@@ -15,7 +15,7 @@ from prompt_debugger.core.parse.engines.names import (
     refuse_engine_not_asked,
     write_parser_name,
 )
-from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.parse.engines.raw_output import ParseOptions, RawOutput, RunsParsers
 from prompt_debugger.core.parse.engines.releases import VllmReleases
 from prompt_debugger.core.parse.engines.wheels import (
     CHECKED,
@@ -31,8 +31,10 @@ __all__ = [
     "CHECKED",
     "WHEELS",
     "EngineLimits",
+    "ParseOptions",
     "ParserPair",
     "RawOutput",
+    "RunsParsers",
     "VllmEngine",
     "VllmParsers",
     "VllmReleases",

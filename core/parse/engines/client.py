@@ -13,7 +13,7 @@ import os
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self, TypeVar, Unpack
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.interpreter import vllm_python
@@ -21,7 +21,7 @@ from prompt_debugger.core.base.types import JSON, Divergence, JSONObject, Parser
 from prompt_debugger.core.parse.engines.names import read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.pool import HelperPool
 from prompt_debugger.core.parse.engines.process import HelperProcess
-from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.parse.engines.raw_output import ParseOptions, RawOutput
 from prompt_debugger.core.parse.engines.rendered import (
     EnginePrompt,
     RendererChoice,
@@ -135,14 +135,7 @@ class VllmEngine:
         return await self._pool.run(lambda _, hello: self._parsers_of(hello))
 
     async def parse_with(
-        self,
-        parsers: Sequence[str],
-        output: RawOutput,
-        *,
-        streaming: bool = True,
-        seed: int = 0,
-        thorough: bool = False,
-        is_space_free: bool = False,
+        self, parsers: Sequence[str], output: RawOutput, **options: Unpack[ParseOptions]
     ) -> dict[str, ParserOutcome]:
         """Parse one raw output with some of vLLM's parsers, as its server would.
 
@@ -150,11 +143,7 @@ class VllmEngine:
             parsers: Names such as `vllm:kimi_k2`, `vllm:hermes+deepseek_r1`, `vllm:-+qwen3`; with a release, such as
                 `vllm@0.11.0:kimi_k2`, it must be this one.
             output: The raw output.
-            streaming: Whether to stream the output in several chunkings and compare.
-            seed: Of the random chunkings.
-            thorough: Whether to try many more chunkings, single cuts among them.
-            is_space_free: Whether white space around content and reasoning, and how the JSON of arguments is written,
-                count for nothing in that comparison.
+            options: See `ParseOptions`.
 
         Returns:
             One outcome per name, in the order given; a parser that fails has an `error` in it.
@@ -164,8 +153,13 @@ class VllmEngine:
         """
         read = [(name, read_parser_name(name)) for name in parsers]
         pairs: list[JSON] = [[name, pair.tool, pair.reasoning] for name, pair in read]
-        order = self._order(output) | {"parsers": pairs, "streaming": streaming, "seed": seed, "thorough": thorough}
-        order["is_space_free"] = is_space_free
+        order = self._order(output) | {
+            "parsers": pairs,
+            "streaming": options.get("streaming", True),
+            "seed": options.get("seed", 0),
+            "thorough": options.get("thorough", False),
+            "is_space_free": options.get("is_space_free", False),
+        }
         versions = {pair.version for _, pair in read if pair.version is not None}
         return await self._parse(order, versions)
 

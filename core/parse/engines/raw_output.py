@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypedDict, Unpack
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject, ParserOutcome
 from prompt_debugger.core.parse.tools import wrapped_tool
 
 MAX_RAW_CHARS = 4_000_000
@@ -89,3 +90,30 @@ def _list(ids: tuple[int, ...] | None) -> JSON:
 def _resolve(tokenizer: str | Path) -> str:
     """Return the whole path of a folder, a hub id as it is."""
     return str(Path(tokenizer).resolve()) if Path(tokenizer).is_dir() else str(tokenizer)
+
+
+class ParseOptions(TypedDict, total=False):
+    """How parsers are tried on one raw output.
+
+    Attributes:
+        streaming: Whether to stream the output in several chunkings, too, and compare; by default true.
+        seed: Of the random chunkings; by default 0.
+        thorough: Whether to try many more chunkings, single cuts among them.
+        is_space_free: Whether that comparison ignores white space around content and reasoning, and how the JSON of
+            arguments is written.
+    """
+
+    streaming: bool
+    seed: int
+    thorough: bool
+    is_space_free: bool
+
+
+class RunsParsers(Protocol):
+    """What runs parsers by name: `VllmEngine`, `VllmReleases`."""
+
+    async def parse_with(
+        self, parsers: Sequence[str], output: RawOutput, **options: Unpack[ParseOptions]
+    ) -> dict[str, ParserOutcome]:
+        """Parse one raw output with some parsers."""
+        ...

@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, Unpack
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import ParserOutcome
 from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine
 from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import read_parser_name
-from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.parse.engines.raw_output import ParseOptions, RawOutput
 from prompt_debugger.core.parse.engines.wheels import WheelEngine, bring_wheel, fetch
 
 _AT_ONCE = 8  # parsers in one request, which has a time limit
@@ -49,13 +49,7 @@ class VllmReleases:
         self._installed: str | None = None
 
     async def parse_with(
-        self,
-        parsers: Sequence[str],
-        output: RawOutput,
-        *,
-        streaming: bool = True,
-        seed: int = 0,
-        thorough: bool = False,
+        self, parsers: Sequence[str], output: RawOutput, **options: Unpack[ParseOptions]
     ) -> dict[str, ParserOutcome]:
         """Parse one raw output with parsers of one or more releases; see `VllmEngine.parse_with`.
 
@@ -71,7 +65,7 @@ class VllmReleases:
             engine = await self.engine(version, kind)
             for at in range(0, len(names), _AT_ONCE):
                 some = names[at : at + _AT_ONCE]
-                outcomes |= await engine.parse_with(some, output, streaming=streaming, seed=seed, thorough=thorough)
+                outcomes |= await engine.parse_with(some, output, **options)
         return {name: outcomes[name] for name in parsers}
 
     async def engine(self, version: str | None = None, kind: str = "vllm") -> VllmEngine:

@@ -6,13 +6,13 @@ after the end of the last. Anyone who writes holds a lock, so that two captures 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from contextlib import suppress
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.file_locks import lock_if_free
 from prompt_debugger.core.base.machine import cannot_write
 from prompt_debugger.core.tools.capture.limits import MAX_STORED_BYTES
 
@@ -42,12 +42,10 @@ class Store:
             self._open = self._open_file() if self.is_file else self._open_folder()
         except OSError as error:
             raise _cannot_write(path, error) from None
-        try:
-            fcntl.flock(self._open, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not lock_if_free(self._open):
             os.close(self._open)
             message = f"Another capture is writing to {str(path)!r}."
-            raise RequestError(message, "Give another path with --out.", field="--out") from None
+            raise RequestError(message, "Give another path with --out.", field="--out")
         self.next_number, self._size = self._look()
 
     def take_number(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.base.json_values import as_object, decoded
+from prompt_debugger.core.base.json_values import as_object, decoded, one_spelling
 from prompt_debugger.core.base.types import JSONObject, ParserOutcome, VllmOutcome
 from prompt_debugger.core.complete import parser_names_of
 from prompt_debugger.core.formats import FORMATS
@@ -215,17 +214,10 @@ def _calls(outcome: VllmOutcome) -> dict[tuple[str, str, int], str]:
         if not isinstance(function, dict):
             continue
         name, arguments = str(function.get("name")), str(function.get("arguments"))
-        key = (name, _canonical(arguments))
+        key = (name, one_spelling(arguments) or arguments)
         found[*key, seen[key]] = arguments
         seen[key] += 1
     return found
-
-
-def _canonical(arguments: str) -> str:
-    try:
-        return json.dumps(json.loads(arguments), sort_keys=True)
-    except (ValueError, RecursionError):
-        return arguments
 
 
 _TOOL: JSONObject = {

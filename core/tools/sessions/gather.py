@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.shapes import integer_of, objects_of
 from prompt_debugger.core.evidence import read_evidence
@@ -109,7 +109,9 @@ def _read_journal(path: Path) -> Iterator[Exchange]:
 def _read_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
     """Yield the exchanges of a text: of lines each by itself, of a HAR each entry."""
     lines = [line for line in text.splitlines() if line.strip()]
-    values = [_parsed(line) for line in lines] if len(lines) > 1 and lines[0].lstrip().startswith("{") else []
+    values = (
+        [as_object(decode_json(line)) for line in lines] if len(lines) > 1 and lines[0].lstrip().startswith("{") else []
+    )
     values = [value for value in values if value]
     if len(values) > 1:
         session = list(_read_session(values, path))
@@ -117,7 +119,7 @@ def _read_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
             yield from session
             return
     else:
-        values = [_parsed(text)]
+        values = [as_object(decode_json(text))]
     entries = objects_of(as_object(values[0].get("log")).get("entries")) if len(values) == 1 else []
     for number, value in enumerate(entries or values, 1):
         one: JSONObject = {"log": {"entries": [value]}} if entries else value
@@ -183,13 +185,6 @@ def _plain_message(message: JSON) -> JSON:
     return {**message, "content": only["text"] if only.keys() == {"type", "text"} else parts}
 
 
-def _parsed(text: str) -> JSONObject:
-    try:
-        return as_object(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}
-
-
 def _usage_of(value: JSONObject) -> JSONObject:
     """Return what an answer counts, of whichever API; of a stream what its events say together."""
     answer = as_object(value.get("response"))
@@ -207,10 +202,10 @@ def _values_of(place: JSON) -> Iterator[JSONObject]:
     if isinstance(place, dict):
         yield place
     elif isinstance(place, str) and '"usage"' in place:
-        whole = _parsed(place)
+        whole = as_object(decode_json(place))
         yield whole
         if not whole:
-            yield from (_parsed(line[5:]) for line in place.splitlines() if line.startswith("data:"))
+            yield from (as_object(decode_json(line[5:])) for line in place.splitlines() if line.startswith("data:"))
 
 
 def _counts(usage: JSONObject) -> tuple[int | None, int | None]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, Refusal, Trace
 from prompt_debugger.core.report.wire import dump_document, trace_from_json, trace_to_json
 from prompt_debugger.core.report.wire.verification import RowAccount, VerifyRow
@@ -113,11 +112,7 @@ def _response(answer: Answer) -> JSON:
     """Return the answer as a chat completion: a stream, or an answer of another API, is assembled as one."""
     chat = answer.chat
     if answer.api is Api.CHAT and answer.sent.get("stream") is not True:
-        try:
-            whole: JSON = json.loads(chat.body)
-        except (ValueError, RecursionError):
-            return None
-        return _drop_ours(whole)
+        return _drop_ours(decode_json(chat.body))
     usage = chat.usage
     reported: JSON = None
     if usage is not None:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.tools.verify.stored import JOURNALS, open_stored
@@ -117,7 +117,7 @@ def _bodies_of(path: Path, made: Made) -> Iterator[JSONObject]:
     try:
         with path.open(encoding="utf-8-sig") as file:
             first = file.readline()
-            if _is_object(first) and _is_object(file.readline()):
+            if all(isinstance(decode_json(line), dict) for line in (first, file.readline())):
                 file.seek(0)
                 for number, line in enumerate(file, 1):
                     if line.strip():
@@ -144,10 +144,3 @@ def _bodies_in(text: str, place: str, made: Made) -> Iterator[JSONObject]:
         except DebuggerError as error:
             made.note(f"{place}: {error.message}")
         row += 1
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False

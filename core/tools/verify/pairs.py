@@ -7,13 +7,13 @@ or K2VV's, or a second server.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.wire.verification import PairedRecord
 from prompt_debugger.core.tools.verify.intervals import bootstrap, bounded, paired_difference
@@ -158,10 +158,7 @@ def _share(count: int, n: int) -> float | None:
 
 
 def _read_row(path: Path, number: int, line: str) -> JSONObject:
-    try:
-        row: JSON = json.loads(line)
-    except (ValueError, RecursionError):
-        row = None
+    row = decode_json(line)
     index = row.get("data_index") if isinstance(row, dict) else None
     if isinstance(row, dict) and index is None and isinstance(row.get("messages"), list):
         raise RequestError(

@@ -7,7 +7,6 @@ unread     not read, and why: too many at once, too long, no JSON
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 import zlib
@@ -20,6 +19,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.clock import Age
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.file_locks import lock_if_free
 from prompt_debugger.core.base.machine import cannot_write
 from prompt_debugger.core.base.packed import unpack
 from prompt_debugger.core.base.types import JSON
@@ -247,19 +247,10 @@ def _lock(path: Path) -> int:
     except OSError as error:
         raise cannot_write(path, error, "exchanges", "Choose another with --store.", field="--store") from None
     end_s = time.monotonic() + _FREE_S
-    while not _is_taken(lock):
+    while not lock_if_free(lock):
         if time.monotonic() > end_s:
             os.close(lock)
             message = f"Another `watch` is writing to {str(path)!r}."
             raise RequestError(message, "Choose another with --store.", field="--store")
         time.sleep(0.1)
     return lock
-
-
-def _is_taken(lock: int) -> bool:
-    """Take a lock, if it is free now."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -19,8 +19,9 @@ import pytest
 
 from prompt_debugger.core.base.comparable import NO_BEGINNING
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import Basis, CallStatus, Certainty
-from prompt_debugger.core.diagnose.fields import decode_json, returned_calls
+from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from tests.core.evidence.mutations import mutate
 from tests.core.evidence.test_mutilated import CUT_CODES, PASTES

@@ -1,12 +1,13 @@
 """All parsers of an engine: what is not asked in time, or kills its helper, is named, and the rest is given."""
 
 from collections.abc import Iterator, Sequence
+from typing import Unpack
 
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import ParserOutcome, VllmOutcome
-from prompt_debugger.core.parse.engines import RawOutput
+from prompt_debugger.core.parse.engines import ParseOptions, RawOutput
 from prompt_debugger.core.parse.engines.process import HelperFailedError
 from prompt_debugger.core.pipeline.every_parser import ENGINE_S, ask_within_time
 
@@ -20,15 +21,9 @@ class Engines:
         self.hanging = hanging
 
     async def parse_with(
-        self,
-        parsers: Sequence[str],
-        output: RawOutput,
-        *,
-        streaming: bool = True,
-        seed: int = 0,
-        thorough: bool = False,
+        self, parsers: Sequence[str], output: RawOutput, **options: Unpack[ParseOptions]
     ) -> dict[str, ParserOutcome]:
-        del output, streaming, seed, thorough
+        del output, options
         if self.hanging in parsers:
             raise HelperFailedError("The parser helper gave no answer within 60 s.")
         return {name: VllmOutcome(None, None, ()) for name in parsers}

@@ -16,8 +16,7 @@ from prompt_debugger.ui.web.page import Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, ran_of
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.share_view import build_comparison_view
-from prompt_debugger.ui.web.views import build_view
+from prompt_debugger.ui.web.views import build_asking_view, build_view
 
 COMPARE_LIMIT = 2
 
@@ -41,7 +40,7 @@ def build_comparison(settings: PageSettings) -> ComparisonPanel:
         tabs = pack_payload({"label": "Compare", "prefix": "pd-compare-", "tabs": _TABS})
         build_view("tabs", "compare_tabs", tabs)
         with gr.Column(elem_id="pd-compare-runs", elem_classes=["pd-bench"]):
-            runs = build_comparison_view()
+            runs = build_asking_view("comparison")
         with gr.Column(elem_id="pd-compare-apis", elem_classes=["pd-bench"]):
             why_off = "The limits of a public page cover only chat completions, so this is disabled here."
             apis = build_form("apis", "Ask by all three APIs", is_on=not settings.public, why_off=why_off)

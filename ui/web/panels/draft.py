@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.ui.web.page import Page, quiet
-from prompt_debugger.ui.web.share_view import build_asking_view
+from prompt_debugger.ui.web.views import build_asking_view
 
 
 def wire_draft(page: Page) -> None:

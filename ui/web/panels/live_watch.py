@@ -12,9 +12,9 @@ from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.fields import build_choice
 from prompt_debugger.ui.web.panels.verification import OPEN_LIMIT, wire_rows
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Verifications
+from prompt_debugger.ui.web.views import build_asking_view
 
 # Without ids calls that were dropped stay unknown.
 _IDS = [("requested, and removed from what clients receive", ""), ("not requested: dropped calls stay unknown", "none")]

@@ -17,9 +17,8 @@ from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.fields import build_choice, build_text
 from prompt_debugger.ui.web.panels.forms import Form, build_buttons, wire_form
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import TargetFields
-from prompt_debugger.ui.web.views import build_view
+from prompt_debugger.ui.web.views import build_asking_view, build_view
 
 CHECK_LIMIT = 1  # each starts two helpers of half a gigabyte
 CELL_LIMIT = 4

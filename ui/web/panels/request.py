@@ -11,9 +11,8 @@ from prompt_debugger.core.base.types import Api
 from prompt_debugger.core.pipeline import Example
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import BY_REQUEST, REASONING_PARSERS, TOOL_PARSERS, AskModel, RunOn
-from prompt_debugger.ui.web.views import build_view
+from prompt_debugger.ui.web.views import build_asking_view, build_view
 
 
 class LookPanel(NamedTuple):

@@ -9,8 +9,14 @@ import gradio as gr
 from prompt_debugger.ui.web.panels.live import LivePanel, build_live
 from prompt_debugger.ui.web.panels.parse_tools import ParseToolsPanel, build_parse_tools
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.share_view import build_history, build_share
-from prompt_debugger.ui.web.views import Views, build_findings_view, build_ledger_view, build_token_view, build_view
+from prompt_debugger.ui.web.views import (
+    Views,
+    build_asking_view,
+    build_findings_view,
+    build_ledger_view,
+    build_token_view,
+    build_view,
+)
 
 
 class Results(NamedTuple):
@@ -25,8 +31,8 @@ def build_header(payloads: dict[str, str | None], lab: str, share: str) -> tuple
     """Place title, target, menus and lab line, and the verdict below them; returns the History menu apart."""
     with gr.Row(elem_id="pd-top"):
         header = build_view("header", "header", payloads["header"])
-        history = build_history()
-        share_menu = build_share(share)
+        history = build_asking_view("history")
+        share_menu = build_asking_view("share", share)
         lab_line = build_view("lab", "lab", lab)
     verdict = build_view("verdict", "verdict", payloads["verdict"])
     return {"header": header, "lab": lab_line, "share": share_menu, "verdict": verdict}, history

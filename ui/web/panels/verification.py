@@ -12,10 +12,10 @@ from prompt_debugger.ui.present.verification import row_of
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.fields import build_text
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Opened, Verifications
 from prompt_debugger.ui.web.verify_run import Asked
+from prompt_debugger.ui.web.views import build_asking_view
 
 OPEN_LIMIT = 2
 

@@ -7,7 +7,6 @@ folder do not meet: the first holds a lock that the kernel lets go when it dies.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -23,6 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import LabError
+from prompt_debugger.core.base.file_locks import lock_if_free
 from prompt_debugger.core.base.interpreter import MARKER_NAME, VLLM_VERSION, LabEnvironment, find_environment, python_in
 from prompt_debugger.core.tools.lab.environment.packages import Package, batches, drop_halves, installed_keys
 from prompt_debugger.core.tools.lab.environment.plan import OWNER_NAME, InstallPlan
@@ -276,12 +276,8 @@ def _own(home: Path) -> None:
 @contextmanager
 def _only_installer(home: Path) -> Iterator[None]:
     with (home / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise LabError(
-                f"Another process is installing into {home}.", "Wait for the other installation to finish."
-            ) from None
+        if not lock_if_free(lock.fileno()):
+            raise LabError(f"Another process is installing into {home}.", "Wait for the other installation to finish.")
         for left in home.glob(".pip-*"):  # of one that was killed
             shutil.rmtree(left, ignore_errors=True)
         yield
