@@ -11,13 +11,41 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from prompt_debugger.core.sandbox.forkserver import EXITED, SLOW, SLOW_NICE, STARTED, UPDATES, USUAL_NICE
 from prompt_debugger.core.sandbox.kernel import Kernel
 
 _FILES = 4
+_HAS_ENDED = select.POLLHUP | getattr(select, "POLLRDHUP", 0)
+
+
+@contextmanager
+def ending_with_client(orders: socket.socket) -> Iterator[None]:
+    """While this lasts, such as during an import of many seconds, the process ends as soon as its client does.
+
+    Args:
+        orders: Socket with the client's orders, which the client's end closes. Nothing is read from it.
+    """
+    woken, waking = socket.socketpair()
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(orders, _HAS_ENDED)
+        poll.register(woken, select.POLLIN)
+        if any(number == orders.fileno() for number, _ in poll.poll()):
+            os._exit(1)
+
+    watching = threading.Thread(target=watch, name="client", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        waking.close()
+        watching.join()  # whoever forks has one thread
+        woken.close()
 
 
 class ForkLoop:

@@ -21,11 +21,13 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
     _run_alone()
     importlib.import_module("prompt_debugger.core.base.egress").forbid_network()
+    fork_loop = importlib.import_module("prompt_debugger.core.sandbox.fork_loop")
     engines = "prompt_debugger.core.parse.engines"
-    if len(sys.argv) > 1:
-        serve = importlib.import_module(f"{engines}.wheel_worker.service").load(sys.argv[1])
-    else:
-        serve = importlib.import_module(f"{engines}.vllm_worker.service").load()
+    with fork_loop.ending_with_client(orders):
+        if len(sys.argv) > 1:
+            serve = importlib.import_module(f"{engines}.wheel_worker.service").load(sys.argv[1])
+        else:
+            serve = importlib.import_module(f"{engines}.vllm_worker.service").load()
 
     def begin() -> None:
         source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -33,7 +35,7 @@ def main() -> None:
         os.dup2(2, 1)  # whatever prints, prints to standard error
         serve(source, sink)
 
-    importlib.import_module("prompt_debugger.core.sandbox.fork_loop").ForkLoop(orders, begin).run()
+    fork_loop.ForkLoop(orders, begin).run()
 
 
 def _run_alone() -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.parse.engines.client import _WORKER as WORKER
 from prompt_debugger.core.parse.engines.process import HelperProcess, _Deadline
 from prompt_debugger.core.sandbox.forkserver import Forkserver
 from tests.core.parse.engines.children import environment, program_of
@@ -69,6 +73,30 @@ def test_a_forkserver_says_how_long_it_has_worked() -> None:
             time.sleep(0.01)
     finally:
         forkserver.close(0.0)
+
+
+def test_a_worker_that_still_imports_its_engine_ends_with_its_client(tmp_path: Path) -> None:
+    (tmp_path / "vllm.py").write_text(
+        "import sys, threading\nprint('importing', file=sys.stderr, flush=True)\nthreading.Event().wait()"
+    )
+    ours, theirs = socket.socketpair()
+    found_first = environment() | {"PYTHONPATH": str(tmp_path)}
+    with (
+        ours,
+        theirs,
+        Popen([sys.executable, str(WORKER)], stdin=theirs.fileno(), stderr=PIPE, env=found_first) as process,
+    ):
+        try:
+            theirs.close()
+            assert process.stderr is not None
+            assert process.stderr.readline() == b"importing\n"
+            assert process.poll() is None
+
+            ours.close()
+
+            assert process.wait(PATIENCE_S) == 1
+        finally:
+            process.kill()
 
 
 def test_a_question_is_answered() -> None:
