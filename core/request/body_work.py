@@ -10,6 +10,18 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 MAX_NOTICES = 50
 
 
+# Options that no API of a provider has, and servers take in all of theirs.
+OF_SERVERS = (
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "logit_bias",
+    "chat_template_kwargs",
+    "cache_salt",
+    "structured_outputs",
+)
+
+
 @dataclass(slots=True)
 class BodyWork:
     """A body that is being made, and what it has no place for.
@@ -113,3 +125,15 @@ class CallIds:
 def objects_in(value: JSON) -> list[JSONObject]:
     """Return the objects of a list; none of anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def plain_text(parts: list[JSON]) -> JSON:
+    """Return parts that are one text as that text: every template reads it."""
+    only = parts[0] if len(parts) == 1 else None
+    return only["text"] if isinstance(only, dict) and only.get("type") == "text" else parts
+
+
+def keep_tools(kept: list[JSON], given: JSON, work: BodyWork) -> None:
+    """Set the tools; none at all where each was lost, as servers refuse an empty list, which was not in the request."""
+    if kept or not given:
+        work.body["tools"] = kept

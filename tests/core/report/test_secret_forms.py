@@ -8,8 +8,9 @@ from itertools import pairwise
 import pytest
 
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.report.redact import PLACES, redact_json, redact_text
+from prompt_debugger.core.report.redact import redact_json, redact_text
 from prompt_debugger.core.report.secret_forms import odd_secrets
+from prompt_debugger.core.report.secret_places import PLACES
 from prompt_debugger.core.report.secret_shapes import SHAPES
 from prompt_debugger.ui.report.mask import mask_text
 from tests.core.report.odd_secrets import KEY

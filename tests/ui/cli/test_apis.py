@@ -41,7 +41,8 @@ def test_the_text_has_each_run_and_each_difference(capsys):
     ]
     assert "No run: The server has no `/v1/responses`" in text
     assert (
-        'chat / messages · message: `content` is "Well" by the one, "Good" by the other. Cause: not explained' in text
+        'chat / messages · message: `content` is "Well" with chat completions, "Good" with Messages. '
+        "Cause: not explained" in text in text
     )
 
 

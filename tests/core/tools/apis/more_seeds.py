@@ -198,14 +198,14 @@ _BOTH: dict[str, tuple[str, ...]] = {
         "messages raw: prompt",
         f"messages request: {_RC}",
     ),
-    "namespace, by the short name": ("messages message: way out", "responses message: way out"),
+    "namespace, by the short name": ("messages message: response", "responses message: response"),
     "custom tool in the history": (f"responses prompt: {_RC}", f"responses request: {_RC}"),
     "result without an id": (f"responses prompt: {_RC}",),
 }
 _WHOLE: dict[str, tuple[str, ...]] = {
-    "both limits": ("messages status: way out", "responses message: way out"),
-    "required, cut": ("messages status: way out",),
-    "namespace, cut": ("messages status: way out",),
+    "both limits": ("messages status: response", "responses message: response"),
+    "required, cut": ("messages status: response",),
+    "namespace, cut": ("messages status: response",),
 }
-_STREAMED: dict[str, tuple[str, ...]] = {"stop in the header": ("messages message: way out",)}
+_STREAMED: dict[str, tuple[str, ...]] = {"stop in the header": ("messages message: response",)}
 EXPECTED = {False: {**_BOTH, **_WHOLE}, True: {**_BOTH, **_STREAMED}}

@@ -341,7 +341,7 @@ _BOTH: dict[str, tuple[str, ...]] = {
     "two systems": ("messages prompt: request conversion", "messages request: request conversion"),
     "empty system": ("messages prompt: request conversion", "messages request: request conversion"),
     "empty text next to a call": _OTHER_PROMPTS,
-    "choice by name": ("messages message: way out", "responses message: way out"),
+    "choice by name": ("messages message: response", "responses message: response"),
     "choice of no tool": ("messages status: request checks", "responses status: request checks"),
     "any object": _OTHER_GRAMMAR,
     "tool without a schema": (
@@ -370,8 +370,8 @@ _BOTH: dict[str, tuple[str, ...]] = {
         "messages request: request conversion",
         "responses prompt: request conversion",
     ),
-    "Responses with a tool by name": ("messages message: way out", "responses message: way out"),
-    "Messages with a tool by name": ("messages message: way out", "responses message: way out"),
+    "Responses with a tool by name": ("messages message: response", "responses message: response"),
+    "Messages with a tool by name": ("messages message: response", "responses message: response"),
     "Messages with a web search": ("messages status: request conversion",),
     "Messages with an image in a result": ("messages status: request conversion",),
     "unknown role": ("messages status: request checks", "responses status: request checks"),
@@ -380,20 +380,20 @@ _BOTH: dict[str, tuple[str, ...]] = {
     "Responses with allowed tools": ("messages status: request conversion", "responses status: request checks"),
 }
 _WHOLE: dict[str, tuple[str, ...]] = {
-    "choice required": ("messages status: way out",),
-    "cut in the header": ("responses message: way out",),
-    "cut in the arguments": ("messages status: way out", "responses message: way out"),
-    "cut in the second call": ("messages status: way out", "responses message: way out"),
-    "limit by its newer name": ("messages status: way out", "responses message: way out"),
-    "stop inside a call": ("messages status: way out",),
-    "Responses, cut": ("messages status: way out", "responses message: way out"),
-    "Responses, cut in a second call": ("messages status: way out", "responses message: way out"),
-    "Messages, cut in a call": ("messages status: way out", "responses message: way out"),
-    "Messages, stopped in a call": ("messages status: way out",),
+    "choice required": ("messages status: response",),
+    "cut in the header": ("responses message: response",),
+    "cut in the arguments": ("messages status: response", "responses message: response"),
+    "cut in the second call": ("messages status: response", "responses message: response"),
+    "limit by its newer name": ("messages status: response", "responses message: response"),
+    "stop inside a call": ("messages status: response",),
+    "Responses, cut": ("messages status: response", "responses message: response"),
+    "Responses, cut in a second call": ("messages status: response", "responses message: response"),
+    "Messages, cut in a call": ("messages status: response", "responses message: response"),
+    "Messages, stopped in a call": ("messages status: response",),
 }
 _STREAMED: dict[str, tuple[str, ...]] = {
-    "cut in the header": ("messages message: way out",),
-    "stop inside a call": ("messages message: way out",),
-    "Messages, stopped in a call": ("messages message: way out",),
+    "cut in the header": ("messages message: response",),
+    "stop inside a call": ("messages message: response",),
+    "Messages, stopped in a call": ("messages message: response",),
 }
 EXPECTED = {False: {**_BOTH, **_WHOLE}, True: {**_BOTH, **_STREAMED}}

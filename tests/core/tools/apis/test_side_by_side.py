@@ -73,7 +73,7 @@ def test_an_answer_that_differs_without_an_output_is_not_explained():
     done = run_at({**ALIKE, "/v1/messages": messages({"type": "text", "text": "Well"})})
 
     assert shown(done) == [(Api.MESSAGES, "message", "content", None)]
-    assert 'null by the one, "Well" by the other' in done.differences[0].detail
+    assert 'null with chat completions, "Well" with Messages' in done.differences[0].detail
 
 
 @pytest.mark.parametrize(("sampling", "cause"), [({}, "sampling: "), ({"seed": 1}, None), ({"temperature": 0}, None)])
@@ -180,7 +180,7 @@ def test_a_cut_call_differs_on_the_way_out_alone(labs):
     done = lab_runs(labs, "truncated-call")
 
     assert [(api, where) for api, where, _, _ in shown(done)] == [(Api.RESPONSES, "message"), (Api.MESSAGES, "status")]
-    assert all(one.cause.startswith("way out: ") for one in done.differences)
+    assert all(one.cause.startswith("response: ") for one in done.differences)
 
 
 @pytest.mark.lab

@@ -1,0 +1,146 @@
+"""Bodies of OpenAI Responses as chat completion bodies.
+
+Source: https://platform.openai.com/docs/api-reference/responses, as of 2026-10.
+"""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.wire import name_in
+from prompt_debugger.core.request.body_work import OF_SERVERS, BodyWork, keep_tools, objects_in, plain_text
+from prompt_debugger.core.request.responses_tools import flat_tools, set_choice
+
+
+def is_responses_body(value: JSONObject) -> bool:
+    """Return whether a body is for `/v1/responses`."""
+    return "messages" not in value and "prompt" not in value and isinstance(value.get("input"), str | list)
+
+
+_RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}
+_OF_VLLM = (
+    "ignore_eos",
+    "stop_token_ids",
+    "include_stop_str_in_output",
+    "skip_special_tokens",
+    "include_reasoning",
+    "vllm_xargs",
+    "priority",
+)  # its Responses and its chat completions take them
+_SAME = frozenset(
+    {"temperature", "top_p", "stream", "parallel_tool_calls", "metadata", "user", "seed", "top_logprobs", "stop"}
+    | {"presence_penalty", "frequency_penalty", *OF_SERVERS, *_OF_VLLM}
+)
+
+
+# Fields of chat completions that Responses names differently, or has elsewhere; `stop` it does not have.
+_OF_CHAT: dict[str, str] = {
+    "response_format": "text.format",
+    "max_tokens": "max_output_tokens",
+    "max_completion_tokens": "max_output_tokens",
+    "reasoning_effort": "reasoning.effort",
+    "functions": "tools",
+    "function_call": "tool_choice",
+}
+
+
+def convert_responses(value: JSONObject, work: BodyWork) -> None:
+    """Convert messages and options; what has no place is noted as lost."""
+    if isinstance(value.get("instructions"), str):
+        work.place = "instructions"
+        work.add({"role": "system", "content": value["instructions"]}, "")
+    given = value["input"]
+    if isinstance(given, str):
+        work.place = "input"
+        work.add({"role": "user", "content": given}, "")
+    for index, item in enumerate(given if isinstance(given, list) else []):
+        work.place = f"input[{index}]"
+        _item(item, work.place, work)
+    for name, option in value.items():
+        if name not in ("model", "instructions", "input"):
+            _responses_option(name, option, value.get("tools"), work)
+    if work.body.get("top_logprobs"):  # chat completions takes it only together with this
+        work.body["logprobs"] = True
+
+
+def _item(item: JSON, place: str, work: BodyWork) -> None:
+    if not isinstance(item, dict):
+        return work.lose(place, "This item is not an object; it was left out.")
+    match item.get("type", "message"):
+        case "message":
+            content = item.get("content")
+            if not isinstance(content, str):
+                content = _parts(content, place, work)
+            role = str(item.get("role", "user"))
+            if role == "assistant":
+                work.answer(content)
+            else:
+                work.say(role, content)
+        case "reasoning" if thought := _thought(item):
+            work.think(thought)
+            if item.get("encrypted_content"):
+                work.lose(place, "`encrypted_content` does not exist in chat completions.")
+        case "function_call":
+            call_id, called = item.get("call_id") or item.get("id"), name_in(item.get("namespace"), item.get("name"))
+            work.call(call_id, called, item.get("arguments", ""), named="call_id")
+        case "custom_tool_call":
+            call_id = item.get("call_id") or item.get("id")
+            work.call(call_id, item.get("name"), {"input": item.get("input", "")}, within="input", named="call_id")
+        case "function_call_output" | "custom_tool_call_output":
+            output = item.get("output", "")
+            output = _parts(output, place, work) if isinstance(output, list) else output
+            work.add({"role": "tool", "tool_call_id": item.get("call_id"), "content": output}, "output", "call_id")
+        case other:
+            work.lose(place, f"Items of type `{str(other)[:40]}` do not exist in chat completions.")
+    return None
+
+
+def _thought(item: JSONObject) -> str:
+    """Return the text of a reasoning item: its own, else the summary's."""
+    texts = [[str(part.get("text", "")) for part in objects_in(item.get(name))] for name in ("content", "summary")]
+    return "\n".join(texts[0] or texts[1])
+
+
+def _parts(content: JSON, place: str, work: BodyWork) -> JSON:
+    parts = [_part(part, place, work) for part in objects_in(content)]
+    return plain_text([part for part in parts if part is not None])
+
+
+def _part(part: JSONObject, place: str, work: BodyWork) -> JSON:
+    match part.get("type"):
+        case "input_text" | "output_text" | "text":
+            return {"type": "text", "text": part.get("text", "")}
+        case "input_image":
+            return {"type": "image_url", "image_url": {"url": part.get("image_url")}}
+        case other:
+            work.lose(place, f"Parts of type `{str(other)[:40]}` do not exist in chat completions.")
+            return None
+
+
+def _responses_option(name: str, option: JSON, offered: JSON, work: BodyWork) -> None:
+    value = as_object(option)
+    if name == "tools" and isinstance(option, list):
+        tools = [*flat_tools(option, work)]
+        keep_tools([tool for _, tool in tools], option, work)
+        work.origins |= {f"tools[{at}].function": place for at, (place, _) in enumerate(tools)}
+    elif name == "tool_choice" and value:
+        set_choice(value, offered, work)
+    elif name == "reasoning" and "effort" in value:
+        work.body["reasoning_effort"] = value["effort"]
+    elif name == "text" and "format" in value:
+        if (form := _format(as_object(value["format"]))) is not None:
+            work.body["response_format"] = form
+    elif name in _RENAMED:
+        work.body[_RENAMED[name]] = option
+    elif name in _SAME:
+        work.body[name] = option
+    elif name in _OF_CHAT and option is not None:
+        work.lose(name, f"Responses has no field `{name}`: it takes `{_OF_CHAT[name]}`.")
+    elif option not in (None, False, []):
+        work.lose(name, f"`{name}` does not exist in chat completions.")
+
+
+def _format(form: JSONObject) -> JSON:
+    if form.get("type") == "json_schema":
+        return {"type": "json_schema", "json_schema": {name: part for name, part in form.items() if name != "type"}}
+    return None if form.get("type") == "text" else {**form}
