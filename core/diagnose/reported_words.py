@@ -14,3 +14,6 @@ class Reported(StrEnum):
     EMPTY = "Reported of a call without its arguments: "
     NOTHING = "Reported of an answer with neither a call nor text: "
     BROKEN = "Reported of arguments that are not valid JSON: "
+    ANSWER_THERE = "Reported of an answer that came as reasoning: "
+    THOUGHT_HERE = "Reported of thoughts that came in content: "
+    SCHEMA_IGNORED = "Reported of a schema that was ignored: "

@@ -53,7 +53,7 @@ from prompt_debugger.core.evidence.report_text import (
     needed_beside_command,
     not_recognised,
 )
-from prompt_debugger.core.evidence.reported import add_reported, reported_answer
+from prompt_debugger.core.evidence.reported import add_reported, is_reported, reported_answer
 from prompt_debugger.core.evidence.shown import find_shown, is_placeholder, is_talk
 from prompt_debugger.core.evidence.split import split
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
@@ -120,7 +120,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         evidence = reported
     evidence = add_raw_beside(_noted(evidence, cleaned.notes), cleaned.text)
     evidence = add_reported(add_words(evidence, cleaned.text), cleaned.text)
-    if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS}:
+    if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS} and not is_reported(evidence):
         return _noted(evidence, needed_beside_command(split(cleaned.text)))
     return evidence if depth else add_other_errors(evidence, cleaned.text)
 

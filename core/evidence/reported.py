@@ -16,6 +16,7 @@ from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.not_errors import is_manual, is_source
+from prompt_debugger.core.evidence.reported_answers import reported_answers
 from prompt_debugger.core.evidence.words_around import prose_of, sentences_of
 
 _MAX_CHARS = 30_000  # of a report; what is longer is a document about many things
@@ -181,7 +182,7 @@ _SHOWN = frozenset({Part.MESSAGE, Part.STREAM, Part.RAW, Part.ERROR, Part.PROMPT
 
 def reported_answer(text: str) -> Evidence | None:
     """Return the evidence of a text that shows no answer and says what is wrong with it; `None` of others."""
-    notes = tuple(reported_calls(text))
+    notes = tuple(reported_calls(text)) or tuple(reported_answers(text))
     return Evidence(Form.REPORT, _WORDS, notes=notes) if notes else None
 
 
@@ -195,15 +196,20 @@ def add_reported(evidence: Evidence, text: str) -> Evidence:
         claims = tuple(reported_calls(text))
         if any(note.partition(": ")[2] in refusal.message for note in claims):
             return replace(evidence, form=Form.REPORT, words=_WORDS, error=None, notes=(*evidence.notes, *claims))
-    is_known = any(note.startswith(tuple(kind.value for kind in Reported)) for note in evidence.notes)
-    if evidence.run is not None or is_known:
+    if evidence.run is not None or is_reported(evidence):
         return evidence
     if _SHOWN & {*evidence.holds} <= {Part.RAW} and evidence.raw is not None:  # what a parser is given
         claims = tuple(note for note in reported_calls(text) if note.startswith(Reported.LOST.value))
         return replace(evidence, notes=(*evidence.notes, *claims))
     if _SHOWN & {*evidence.holds}:
         return evidence
-    return replace(evidence, notes=(*evidence.notes, *reported_calls(text)))
+    claims = tuple(reported_calls(text)) or tuple(reported_answers(text))
+    return replace(evidence, notes=(*evidence.notes, *claims))
+
+
+def is_reported(evidence: Evidence) -> bool:
+    """Return whether evidence has notes of what its text says of an answer."""
+    return any(note.startswith(tuple(kind.value for kind in Reported)) for note in evidence.notes)
 
 
 def reported_calls(text: str) -> Iterator[str]:

@@ -51,6 +51,16 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.ORPHAN_RESULTS,
     ),
     KnownError(
+        "The thinking budget ({budget:int}) is invalid.",
+        Stage.REQUEST,
+        "The budget for thoughts lies outside of what this model takes.",
+        "Send a `thinkingBudget` within the model's range (2.5 Pro: 128 to 32768, 2.5 Flash: up to 24576), or -1, "
+        "which leaves it to the model; newer models take `thinkingLevel` in its place. Clients that give a share of "
+        "the output limit exceed it.",
+        "https://github.com/RooCodeInc/Roo-Code/issues/4399",
+        example="The thinking budget (52428) is invalid.",
+    ),
+    KnownError(
         "Function calling with a response mime type: '{kind:word}' is unsupported",
         Stage.REQUEST,
         "This model does not support tools and a JSON answer together.",

@@ -45,7 +45,21 @@ _KWARGS = (
     "`/v1/responses`), or set the template's switches at the server's start."
 )
 _SCHEMA = "Put the schema where this server reads it: `response_format`, as `json_schema` with a `name` and a `schema`."
-_FIX_IN_LOG = {"chat_template_kwargs": _KWARGS, "schema": _SCHEMA, "json_schema": _SCHEMA}
+# Arguments of the client's method, which adds what they hold to the body and does not send them.
+_OF_CLIENT = (
+    "`{0}` is an argument of the `openai` package for Python, which puts its members into {1}. In a body that is sent "
+    "by other means there is no such field: {2}."
+)
+_EXTRA_BODY = _OF_CLIENT.format("extra_body", "the body itself", "write its members at the top level of the body")
+_EXTRA_HEADERS = _OF_CLIENT.format("extra_headers", "the HTTP headers", "send them as headers")
+_FIX_IN_LOG = {
+    "chat_template_kwargs": _KWARGS,
+    "schema": _SCHEMA,
+    "json_schema": _SCHEMA,
+    "extra_body": _EXTRA_BODY,
+    "extra_headers": _EXTRA_HEADERS,
+}
+_OF_BODY = {"extra_body": _EXTRA_BODY, "extra_headers": _EXTRA_HEADERS}
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -65,7 +79,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 title=f"{server_name} ignores `{notice.field}`.",
                 detail=notice.message,
                 evidence=(in_request(notice.field),),
-                fix=f"Leave `{notice.field}` out, or send what this server reads instead.",
+                fix=_OF_BODY.get(notice.field, f"Leave `{notice.field}` out, or send what this server reads instead."),
             )
 
 

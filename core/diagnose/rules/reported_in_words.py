@@ -3,7 +3,8 @@
 What it finds:
     A pasted report without an answer, an output or an error, one of whose sentences says
     that a call was returned as text, in content, or as JSON in place of a call; that calls
-    were joined into one; or that a call came without its arguments. Silent about what
+    were joined into one; that a call came without its arguments; that the answer came as
+    reasoning, or thoughts in content; or that a schema was ignored. Silent about what
     should happen, what a prompt teaches, and what was fixed.
 
 Why it matters:
@@ -17,7 +18,8 @@ Good:
     the answer itself, pasted as it came
 
 Source:
-    tracker: Podden/openwebui_anthropic_api_manifold_pipe#35, cline/cline#5683, continuedev/continue#6506.
+    tracker: Podden/openwebui_anthropic_api_manifold_pipe#35, cline/cline#5683, continuedev/continue#6506,
+    QwenLM/Qwen3#1297, zai-org/GLM-V#243.
 """
 
 from __future__ import annotations
@@ -45,6 +47,10 @@ _TITLES = {
     Reported.LOST: "According to the report, a stream lacks calls, or parts of them; the stream is not shown.",
     Reported.NOTHING: "According to the report, the answer contained neither a call nor text; it is not shown.",
     Reported.EMPTY: "According to the report, a call came without its arguments; the answer is not shown.",
+    Reported.ANSWER_THERE: "According to the report, the answer came as reasoning instead of content; it is not shown.",
+    Reported.THOUGHT_HERE: "According to the report, the thoughts came in content; the answer is not shown.",
+    Reported.SCHEMA_IGNORED: "According to the report, the answer does not follow the schema that was sent; it is not "
+    "shown.",
 }
 _DETAILS = {
     Reported.BROKEN: "Either the output was cut, or the model wrote them so, or a parser lost or repeated pieces of a "
@@ -59,6 +65,12 @@ _DETAILS = {
     "call.",
     Reported.EMPTY: "Either the model wrote none, or they were lost: arguments come in pieces of a stream, which a "
     "gateway that translates one API to another has to pass on one by one.",
+    Reported.ANSWER_THERE: "Some reasoning parsers take all text before `</think>` for a thought. None comes where "
+    "thinking is off, where the model does not think, or where the output ended within the thought.",
+    Reported.THOUGHT_HERE: "Nothing took them out: no reasoning parser is on, it is another model's, or it waits for "
+    "an opening tag that the template has already written at the end of the prompt.",
+    Reported.SCHEMA_IGNORED: "Servers read a schema at different places and under different names, and most take a "
+    "field that they do not know with status 200.",
 }
 _FIXES = {
     Reported.BROKEN: "Look at `finish_reason`: with `length`, raise `max_tokens`. Otherwise ask once without "
@@ -76,6 +88,17 @@ _FIXES = {
     "are lost at the first place where they are missing. Record that stream (`capture`) and "
     "paste it. If the whole answer has none, either, get the raw output: the model left them "
     "out, or the server's parser lost them.",
+    Reported.ANSWER_THERE: "Look at `finish_reason`: with `length`, raise `max_tokens`. With `stop`, start the server "
+    "with the reasoning parser of this model, in a current release, or without one if thinking is off. Paste the "
+    "request, the answer and the server's command together: they show which of these it is.",
+    Reported.THOUGHT_HERE: "Start the server with the reasoning parser of this model (`--reasoning-parser NAME` of "
+    "vLLM and SGLang, `--reasoning-format auto` with `--jinja` of llama.cpp, `think: true` for Ollama), in a current "
+    "release. If it runs with one, paste content as it came: a `</think>` without its beginning means that the "
+    "template opens the thought.",
+    Reported.SCHEMA_IGNORED: "Ask the server itself, without the client or gateway in between: `response_format` of "
+    "type `json_schema` on `/v1/chat/completions` (`text.format` on `/v1/responses`, `format` on Ollama's own API, "
+    "`structured_outputs` for a grammar or a choice in vLLM). If that is followed, the part in between drops the "
+    "field. Paste the request as it is sent, with its answer.",
 }
 
 
@@ -98,6 +121,7 @@ def _report(trace: Trace, kind: Reported, claims: list[str]) -> Report:
         evidence=tuple(FindingEvidence("server", quote=quote(one)) for one in claims),
         fix=_FIXES.get(kind) or (*parser_steps(trace, families[0] if families else "generic"), _SHOW),
         certainty=Certainty.INFERRED,
+        stage=Stage.REQUEST if kind is Reported.SCHEMA_IGNORED else None,
     )
 
 
@@ -108,5 +132,5 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     stands_in_part=True,
-    threads=("cline/cline#5683", "continuedev/continue#6506"),
+    threads=("cline/cline#5683", "continuedev/continue#6506", "QwenLM/Qwen3#1297", "zai-org/GLM-V#243"),
 )
