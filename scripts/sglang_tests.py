@@ -145,7 +145,7 @@ def replay(folder: str, files: Sequence[str]) -> dict[str, Any]:
     logging.disable(logging.CRITICAL)
     module = importlib.import_module(f"{_WORKER}.sglang")
     version = module.load()
-    module.prepare_own_tests()
+    module.prepare_own_tests(files[0])
     parsers: Any = importlib.import_module("sglang.srt.function_call.function_call_parser")
     recorder = Recorder(dict(parsers.FunctionCallParser.ToolCallParserEnum))
     passed: list[Given] = []

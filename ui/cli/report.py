@@ -20,8 +20,8 @@ from prompt_debugger.core.tools.fixes.upstream_diff import (
     UpstreamDiff,
     parser_diff,
     sentence_of_diff,
-    template_diff,
 )
+from prompt_debugger.core.tools.fixes.upstream_template import template_diff
 from prompt_debugger.ui.cli.output import OK, print_json, print_text
 from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.sharing import read_bundle_file
@@ -45,6 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--python", metavar="FILE", help=f"interpreter whose {run_here} runs the test (default: the one that has it)"
     )
     parser.add_argument("--own-tests", metavar="FILE", help="the maintainers' tests, which must still pass with a diff")
+    parser.add_argument("--source", metavar="FOLDER", help="unpacked release in which the diff of a template applies")
+    parser.add_argument("--test", metavar="FILE", help="file for the test that a diff turns green")
     parser.add_argument("--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with the test and how it ended")
     parser.set_defaults(run=_run, doing="Writing the report")
@@ -77,6 +79,9 @@ def _diff(run: SharedRun, options: argparse.Namespace) -> int:
     if options.output and found.diff:
         write_named(options.output, (found.diff,), field="--output")
         log(f"Wrote {options.output}")
+    if options.test and found.test:
+        write_named(options.test, (found.test,), field="--test")
+        log(f"Wrote {options.test}")
     if options.json:
         print_json(dump_document(found))
     elif not options.output:
@@ -87,7 +92,7 @@ def _diff(run: SharedRun, options: argparse.Namespace) -> int:
 def _made_diff(run: SharedRun, options: argparse.Namespace) -> UpstreamDiff:
     wanted = options.upstream_diff
     if wanted == "template":
-        return asyncio.run(template_diff(run.trace))
+        return asyncio.run(template_diff(run.trace, Path(options.source) if options.source else None))
     case = case_of_trace(run.trace, options.parser, wanted)
     if wanted in DIFFED:
         log(f"Trying changes of `{case.parser}` in a copy of {title_of(wanted)}")

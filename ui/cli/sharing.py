@@ -53,11 +53,13 @@ def write_trace(folder: str, trace: Trace, name: str = "trace") -> None:
 def write_prompt(
     folder: str, request: Request, prompt: Prompt, findings: tuple[Finding, ...], document: JSONObject
 ) -> None:
-    """Write a prompt as text and its `render` document; a secret is covered in the tokens that spell it, too."""
-    shared = mask_trace(Trace(request=request, prompt=prompt, findings=findings))
+    """Write a prompt as text, its `render` document, and a bundle; a secret is covered in its tokens, too."""
+    trace = Trace(request=request, prompt=prompt, findings=findings)
+    shared = mask_trace(trace)
     assert shared.prompt is not None
     masked = {**document, **prompt_to_json(shared.prompt, findings=shared.findings)}
     write_files(folder, {"prompt.txt": shared.prompt.text, "render.json": masked})
+    _write(folder, {"trace.json": share_trace(trace).bundle})
 
 
 def write_files(folder: str, contents: Mapping[str, JSON]) -> None:

@@ -37,7 +37,8 @@ _SET = {
 # The first lines let the kernel end it with the thread that waits for it (Linux), and in any case after so much work.
 _BEGINS = """
 import ctypes, importlib.metadata, importlib.util, os, resource, runpy, signal, sys, traceback, unittest
-file, parent, limit, package, *wheel = sys.argv[1:]
+file, parent, limit, package, program, *wheel = sys.argv[1:]
+sys.path = [folder for folder in sys.path if folder]  # the folder it is started in may be the engine's source
 if sys.platform == "linux":
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     if os.getppid() != int(parent):
@@ -79,8 +80,17 @@ print("passes")
 # The maintainers' tests: by pytest where it is installed, as many need its fixtures. What they print goes elsewhere.
 _OF_MAINTAINERS = """
 import contextlib
-if wheel and hasattr(module, "prepare_own_tests"):
-    module.prepare_own_tests()
+if not wheel:
+    importlib.import_module(package)  # this one, not that of the source which the file lies in
+    sys.path.append(program)
+    name = f"prompt_debugger.core.parse.engines.{package}_worker.own_tests"
+    module = importlib.import_module(name) if package == "vllm" else None
+root = os.path.dirname(file)
+while os.path.isfile(os.path.join(root, "__init__.py")):
+    root = os.path.dirname(root)
+sys.path.insert(0, root)  # what it imports beside it
+if hasattr(module, "prepare_own_tests"):
+    module.prepare_own_tests(file)
 passed, failed, unread = [], [], []
 def first_words(text):
     lines = [line.removeprefix("E").strip() for line in text.strip().splitlines()]
@@ -98,7 +108,8 @@ class Seen:
             unread.append(first_words(report.longreprtext))
 with contextlib.redirect_stdout(sys.stderr):
     if importlib.util.find_spec("pytest") is not None:
-        options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", os.path.dirname(file)]
+        folder = os.path.dirname(file)  # fixtures of the folders above are of the engine as it is built there
+        options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", folder, "--confcutdir", folder]
         importlib.import_module("pytest").main([file, *options], plugins=[Seen()])
     else:
         made = runpy.run_path(file)
@@ -179,8 +190,8 @@ class UpstreamTest:
         test: Its source.
         run: Whether it was run here.
         version: Release that ran it; `null` if none did.
-        fails: Whether its assertion failed; `null` if it was not run.
-        told: The assertion's words, or why it could not be run.
+        fails: Whether its assertion failed, or the parser itself; `null` if it was not run.
+        told: The words of the assertion or of the parser's error, or why it could not be run.
     """
 
     engine: str
@@ -251,6 +262,7 @@ def _lines_of(program: str, file: str | Path, runner: Runner) -> tuple[list[str]
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _SET
     path = str(Path(file).absolute())
     command = [runner.python, "-c", _BEGINS + program, path, str(os.getpid()), str(_LIMIT_S), runner.package]
+    command.append(str(_PROGRAM))
     if runner.overlay is not None:
         environment["PYTHONPATH"] = str(runner.overlay)
     if runner.wheel is not None:

@@ -1,10 +1,9 @@
-"""A diff for the maintainers of an engine or of a template: offered only where it is proved.
+"""A diff for the maintainers of an engine: offered only where it is proved.
 
-For a parser, the `REPAIRS` are tried on its file in the release's wheel, or in the
+The `REPAIRS` are tried on its file in the release's wheel, or in the
 installed vLLM, each in a copy that the locked process imports. One is offered if the output is read with it, if every
 sibling of the output (text without calls, cut texts, healthy calls) is read as before, and if the new test fails
-without and passes with it.
-For a template it is the fix that the run's finding offers.
+without and passes with it. A template's is in `upstream_template`.
 """
 
 from __future__ import annotations
@@ -17,19 +16,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from prompt_debugger.core.base.errors import EngineError, RenderError
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.scratch import scratch
-from prompt_debugger.core.base.types import Trace, VllmOutcome
+from prompt_debugger.core.base.types import VllmOutcome
 from prompt_debugger.core.complete import ParserCase, title_of
-from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.parse.engines import CHECKED, RawOutput, VllmEngine, WheelEngine
 from prompt_debugger.core.parse.engines.wheels import bring_wheel, installed_folder
 from prompt_debugger.core.pipeline import add_accounts
 from prompt_debugger.core.pipeline.census import read_raw
-from prompt_debugger.core.pipeline.render_only import render_request
-from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.tools.fixes.offered import fixes_of
 from prompt_debugger.core.tools.fixes.trial import OwnTests, Runner, runner_of, try_own_tests, try_source
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, write_upstream_test
 from prompt_debugger.core.tools.fixes.upstream_repairs import REPAIRS, Repair
@@ -40,8 +35,8 @@ _NO_DIFF = {"llama.cpp": "llama.cpp's parser is compiled, and no changed copy of
 MAX_LINES = 40
 MAX_CANDIDATES = 12
 _OWN_NOT_RUN = (
-    " The maintainers' own tests of this parser were not run with it: releases contain none. `--own-tests FILE` runs "
-    "those from the project's repository."
+    " The maintainers' own tests of this parser were not run with it: wheels contain none. `--own-tests FILE` runs "
+    "those from the project's repository or source release."
 )
 _NO_CALLS = "It is 20 degrees, and sunny."
 
@@ -57,7 +52,7 @@ class UpstreamDiff:
         version: The engine's release; `null` for a template.
         repair: The class of the fault; `null` where there is no diff or it is a template's.
         says: What the change does, or why there is no diff, a sentence.
-        test: The new test, which fails without the change and passes with it; "" for a template.
+        test: The new test, which fails without the change and passes with it; "" where none is known to.
         streamed: Whether the output is also read token by token with the change; `null` if not tried.
         siblings: How many outputs besides are read as before.
         own_tests: Whether the maintainers' tests pass with the change as they did without; `null` if none were given.
@@ -73,38 +68,6 @@ class UpstreamDiff:
     streamed: bool | None = None
     siblings: int = 0
     own_tests: bool | None = None
-
-
-async def template_diff(trace: Trace) -> UpstreamDiff:
-    """Return the fix of a run's template as a diff; the request is rendered with and without it.
-
-    Raises:
-        SandboxError: Checking the request takes too much.
-    """
-    offered = [(code, one) for code, fix in fixes_of(trace).items() for one in fix.each if one.kind == "template"]
-    of_template = [(code, one) for code, one in offered if one.diff and one.template]
-    if not of_template:
-        says = "No fix of the template is known for what was found in this run, so there is no diff of it."
-        return UpstreamDiff(of="template", says=says)
-    code, fix = next(iter(of_template))
-    name = "chat_template.jinja"
-    diff = f"--- a/{name}\n+++ b/{name}\n@@{fix.diff.partition(chr(10) + '@@')[2]}"
-    before, after = prompt_of(trace), await _rendered(trace, fix.template)
-    is_proved = code not in after and code in await _rendered(trace, "" if before is None else before.template or "")
-    proof = "gone when the request is rendered with it" if is_proved else "not seen by rendering alone"
-    tried = "" if is_proved else " Try it on a server with `run REQUEST --experiments` before you send it."
-    return UpstreamDiff(
-        of="template", diff=diff, file=name, says=f"This is the fix for {code}, which is {proof}.{tried}"
-    )
-
-
-async def _rendered(trace: Trace, template: str) -> set[str]:
-    """Return the codes of what is found in a run's request, rendered with a template."""
-    target = Target(chat_template=template or None)  # the tokenizer is the lab's: texts are compared, no tokens
-    try:
-        return {finding.code for finding in (await render_request(trace.request, target)).findings}
-    except RenderError:
-        return set()
 
 
 async def parser_diff(case: ParserCase, engine: str, own_tests: Path | None = None) -> UpstreamDiff:

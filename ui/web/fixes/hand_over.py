@@ -15,7 +15,8 @@ from prompt_debugger.core.tools.fixes.forms import request_as
 from prompt_debugger.core.tools.fixes.shrink import Shrinking, shrink_run
 from prompt_debugger.core.tools.fixes.trial import Runner, runner_of, try_source, why_not_run
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace
-from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff, parser_diff, template_diff
+from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff, parser_diff
+from prompt_debugger.core.tools.fixes.upstream_template import template_diff
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import (
@@ -106,7 +107,7 @@ class HandOver:
     async def _diff(self, trace: Trace, wanted: str) -> UpstreamDiff:
         """Return a proved diff of the run's template or of a parser; a public page tries no parser's."""
         if wanted == "template":
-            return await template_diff(trace)
+            return await template_diff(trace, tries_test=not self._runs.is_public)
         known = wanted if wanted in PARSER_TESTS else next(iter(PARSER_TESTS))
         if self._runs.is_public:
             return UpstreamDiff(of=known, says="A public page does not try changes to a parser, so it has no diff.")

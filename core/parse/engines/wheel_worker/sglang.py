@@ -46,7 +46,7 @@ def load() -> str:
     return version_next_to(folder)
 
 
-def prepare_own_tests() -> None:
+def prepare_own_tests(_: str) -> None:
     """Let SGLang's own tests of its parsers be imported: the module with their base class imports its benchmarks."""
     name = "sglang.test.test_utils"
     if name not in sys.modules:

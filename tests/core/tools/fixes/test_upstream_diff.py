@@ -11,9 +11,11 @@ from types import SimpleNamespace
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.complete import ParserCase
 from prompt_debugger.core.parse.engines import WHEELS, fetch
 from prompt_debugger.core.parse.engines.wheels import installed_folder
+from prompt_debugger.core.tools.fixes.trial import Runner, try_own_tests
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.fixes.upstream_diff import (
     DIFFED,
@@ -21,10 +23,9 @@ from prompt_debugger.core.tools.fixes.upstream_diff import (
     UpstreamDiff,
     parser_diff,
     sentence_of_diff,
-    template_diff,
 )
 from prompt_debugger.core.tools.fixes.upstream_repairs import REPAIRS
-from tests.core.tools.fixes.test_upstream import case, recorded
+from tests.core.tools.fixes.test_upstream import case
 from tests.core.tools.plugin.test_streams import kimi_call
 
 HEALTHY = kimi_call('{"city": "Paris"}')
@@ -107,6 +108,35 @@ async def test_the_maintainers_tests_must_pass_with_the_change_as_without(tests_
 
 
 @pytest.mark.vllm
+def test_vllms_own_tests_run_with_fixtures_and_a_vocabulary_of_their_own(tmp_path):
+    folder = tmp_path / "tests" / "tool_parsers"
+    folder.mkdir(parents=True)
+    (tmp_path / "vllm").mkdir()
+    (tmp_path / "vllm" / "__init__.py").write_text("raise SystemExit('the source, not the release')\n")
+    (tmp_path / "tests" / "conftest.py").write_text("import no_such_module\n")
+    for place in (folder, folder.parent):
+        (place / "__init__.py").touch()
+    (folder / "conftest.py").write_text("import pytest\n\n@pytest.fixture\ndef text():\n    return 'a<|call|>b'\n")
+    own = folder / "test_own.py"
+    own.write_text(
+        "from tests.tool_parsers.conftest import text\n"
+        "from vllm.tokenizers import get_tokenizer\n\n"
+        "def test_marker(text):\n"
+        "    tokenizer = get_tokenizer(tokenizer_name='some/model', trust_remote_code=True)\n"
+        "    assert tokenizer.decode(tokenizer.encode(text)) == text\n"
+        "    assert len(tokenizer.encode('<|call|>')) == 1\n\n"
+        "def test_that_needs_the_real_vocabulary():\n"
+        "    assert get_tokenizer('some/model').encode('weather') == [70519]\n"
+    )
+
+    found = try_own_tests(own, Runner(vllm_python(), "vllm"))
+
+    assert (found.passed, list(found.failed), found.explanation) == (
+        ("test_marker",), ["test_that_needs_the_real_vocabulary"], "",
+    )  # fmt: skip
+
+
+@pytest.mark.vllm
 async def test_tests_of_which_none_passes_prove_nothing(tmp_path):
     folder_of("mlx-lm")
     own = tmp_path / "test_own.py"
@@ -179,27 +209,6 @@ async def test_other_engines_say_why_there_is_no_diff(kind):
 
     assert found.diff == ""
     assert "there is no diff" in found.says
-
-
-async def test_the_diff_of_a_template_is_the_fix_of_its_finding(tmp_path):
-    trace = recorded("polluted-content").trace
-
-    found = await template_diff(trace)
-
-    template = tmp_path / "chat_template.jinja"
-    template.write_text(trace.prompt.template, encoding="utf-8")
-    done = subprocess.run(["patch", "-p1", "--dry-run"], cwd=tmp_path, input=found.diff, text=True, check=False)
-    assert done.returncode == 0
-    assert "PD205" in found.says
-    assert "not seen by rendering alone" in found.says  # that the model saw polluted content shows on a server
-    assert "--experiments" in found.says
-
-
-async def test_a_run_without_a_fix_of_the_template_has_no_diff_of_it():
-    found = await template_diff(recorded("healthy-call").trace)
-
-    assert found.diff == ""
-    assert "no diff" in found.says
 
 
 @pytest.mark.parametrize(
