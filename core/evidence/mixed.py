@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.announced import announced_content
 from prompt_debugger.core.evidence.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.broken_json import is_in_a_broken_fence, is_part, string_of_json
 from prompt_debugger.core.evidence.clean import clean
@@ -361,7 +362,7 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
 def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     """Return what the blocks hold together; `None` if nothing in them is known."""
     pieces: list[_Piece] = []
-    unread = 0
+    left: list[Block] = []
     for block in blocks[:_MAX_READ]:
         evidence = _read_block(block, read)
         if evidence is not None and evidence.error is not None and is_no_report(block, blocks):
@@ -371,15 +372,16 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
         if evidence is not None:
             pieces.append(_Piece(block, evidence))
         else:
-            unread += len([line for line in block.text.split("\n") if line.strip()])
+            left.append(block)
     if not pieces:
         return None
+    if (content := announced_content(blocks, [piece.evidence for piece in pieces], left)) is not None:
+        pieces.append(_Piece(*content))
+        left.remove(content[0])
+    unread = sum(len([line for line in block.text.split("\n") if line.strip()]) for block in left)
+    pieces = [replace(piece, evidence=as_printed(piece.evidence, _code_above(piece.block, blocks))) for piece in pieces]
     if len(pieces) == 1:
         return _noted(pieces[0].evidence, _note_unread(unread))
-    pieces = [
-        replace(piece, evidence=as_printed(piece.evidence, before.block.text if before.evidence.request else ""))
-        for before, piece in zip([pieces[0], *pieces], pieces, strict=False)
-    ]
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or one.says_arguments]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
@@ -394,6 +396,12 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     merged = replace(add_whole_answer(merged, kept), is_assumed_run=is_assumed)
     merged = _noted(merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread)))
     return replace(merged, others=build_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
+
+
+def _code_above(block: Block, blocks: Sequence[Block]) -> str:
+    """Return the code block above a block, with nothing but prose between the two; "" if there is none."""
+    above = [one for one in blocks[: blocks.index(block)] if one.kind is not BlockKind.PROSE]
+    return above[-1].text if above else ""
 
 
 def _note_unread(lines: int) -> tuple[str, ...]:

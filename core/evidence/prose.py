@@ -34,7 +34,10 @@ _LEAD = re.compile(
 )
 _LEAD_WORDS = ("message.content", "raw output", "raw completion", "model output", "model completion")
 _NEXT_LABEL = re.compile(r"\n[ \t]*\n[^\n<>{}]{1,60}:[ \t]*\n*\Z")  # of the block below
-_PRINTS_CONTENT = re.compile(r"\b(?:print|console\.log)\([^\n]{0,120}\bmessage(?:\.|\[.)content")
+_PRINTS_CONTENT = re.compile(
+    r"\b(?:print|console\.log)\((?:[^\n]{0,120}\bmessage(?:\.|\[[^\n]{1,3})content"
+    r"|f?[\"']?[^\n]{0,40}?\b(?:response|result|resp|res|answer|ai_message|reply)\.content\b)"
+)
 _PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
 
 

@@ -51,6 +51,18 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.ORPHAN_RESULTS,
     ),
     KnownError(
+        "{name} is not supported in the Gemini API.",
+        Stage.REQUEST,
+        "The package google-genai refuses the schema before it is sent: `response_schema` takes only a part of "
+        "OpenAPI.",
+        "Send the schema as `response_json_schema`, which takes JSON Schema, in a current release of the package; or "
+        "leave out what the message names (fields with free keys, such as `dict[str, …]`, make "
+        "`additionalProperties`).",
+        "https://github.com/ag2ai/ag2/issues/2348",
+        example="additionalProperties is not supported in the Gemini API.",
+        field="response_format",
+    ),
+    KnownError(
         "The thinking budget ({budget:int}) is invalid.",
         Stage.REQUEST,
         "The budget for thoughts lies outside of what this model takes.",

@@ -15,6 +15,16 @@ _UTILS = "transformers/utils/chat_template_utils.py"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Unexpected reasoning effort {value}. Supported types are {types}",
+        Stage.RENDER,
+        "The template of this model knows other names for the effort than the one that was sent.",
+        "Send one of the values that the message lists as `reasoning_effort`, or leave it out.",
+        "https://github.com/vllm-project/vllm/pull/54022",
+        example="Unexpected reasoning effort high. Supported types are xhigh (default), medium, and low",
+        field="reasoning_effort",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
         "Cannot use chat template functions because tokenizer.chat_template is not set",
         Stage.RENDER,
         "The tokenizer has no chat template; tokenizers of base models usually have none.",

@@ -75,6 +75,16 @@ BODY_FIELDS: Final = frozenset(BODY_KINDS) | frozenset(
     }
 )  # fmt: skip
 
+# Fields of Ollama's own API, which its `/v1/chat/completions` does not read. Source: `ChatCompletionRequest` in
+# `openai/openai.go` of ollama/ollama, as of 2026-11.
+OF_OLLAMA: Final = {
+    "think": "It is a field of Ollama's own API; on `/v1/chat/completions` Ollama reads `reasoning_effort`, of which "
+    "`none` switches thinking off.",
+    "format": "It is a field of Ollama's own API; write `response_format`.",
+    "options": "It is a field of Ollama's own API; write its members at the top level, except for `num_ctx`, which is "
+    "set for the model or the server (`OLLAMA_CONTEXT_LENGTH`).",
+    "keep_alive": "It is a field of Ollama's own API; the server's `OLLAMA_KEEP_ALIVE` holds for `/v1`.",
+}
 # Fields that vLLM ignores, with what was probably meant.
 BODY_ADVICE: Final = {
     "extra_body": "The openai client would merge it into the body; in JSON, write its members at the top level.",
@@ -89,6 +99,7 @@ BODY_ADVICE: Final = {
     "prompt": "That is a field of `/v1/completions`.",
     "max_new_tokens": "The field is `max_tokens`.",
     "system": "Write it as a message with the role `system`.",
+    **OF_OLLAMA,
 }
 
 # Message keys that reach the template, by role; "" holds for every role.

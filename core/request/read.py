@@ -12,7 +12,7 @@ from functools import partial
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.text import line_column
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice, Request
-from prompt_debugger.core.request.checks import Problem, check_body
+from prompt_debugger.core.request.checks import OF_OLLAMA, Problem, check_body
 from prompt_debugger.core.request.curl import has_curl, read_curl
 from prompt_debugger.core.request.javascript import has_javascript, read_javascript
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
@@ -284,9 +284,15 @@ def _find_body(draft: Draft) -> _Found:
             return _converted(converted, inner, (*notices, notice))
         return _Found(inner, (*notices, notice), prefix=("request",))
     value = _add_named(draft, value)
-    if (converted := convert_as(draft.api, value)) is not None:
+    if not _is_sent_to_chat(draft, value) and (converted := convert_as(draft.api, value)) is not None:
         return _converted(converted, value, notices)
     return _Found(value, notices)
+
+
+def _is_sent_to_chat(draft: Draft, value: JSONObject) -> bool:
+    """Return whether a body has fields of Ollama's own API, and an address that is not that API's."""
+    at_v1 = draft.base_url is not None and draft.base_url.endswith("/v1") and draft.api is None
+    return at_v1 and isinstance(value.get("messages"), list) and any(name in value for name in OF_OLLAMA)
 
 
 def _converted(made: Converted, pasted: JSONObject, notices: tuple[Notice, ...]) -> _Found:

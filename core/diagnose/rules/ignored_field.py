@@ -59,12 +59,21 @@ _FIX_IN_LOG = {
     "extra_body": _EXTRA_BODY,
     "extra_headers": _EXTRA_HEADERS,
 }
+# Source: `ChatCompletionRequest` of Ollama's `openai/openai.go`, which has none of these.
+_AT_OLLAMA = {
+    "think": "Send `reasoning_effort` (`none` switches thinking off), or post the request to `/api/chat`.",
+    "format": "Send the schema in `response_format`, or post the request to `/api/chat`.",
+    "options": "Write its members at the top level of the body; `num_ctx` can only be set for the model (`PARAMETER "
+    "num_ctx`) or the server (`OLLAMA_CONTEXT_LENGTH`). Or post the request to `/api/chat`.",
+    "keep_alive": "Set `OLLAMA_KEEP_ALIVE` where the server starts, or post the request to `/api/chat`.",
+}
 _OF_BODY = {"extra_body": _EXTRA_BODY, "extra_headers": _EXTRA_HEADERS}
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report every notice of the request that speaks of an unused field."""
     yield from _in_log(trace)
+    yield from _of_ollama(trace)
     server = trace.server
     if server is not None and server.kind not in _AS_VLLM:
         return
@@ -74,12 +83,27 @@ def find(trace: Trace) -> Iterator[Report]:
     for notice in trace.request.notices:
         if _ID.fullmatch(notice.field) is not None and "model" not in trace.request.body:
             continue  # messages of a record, which keeps each with its id
-        if notice.field and notice.field not in SUCCESSORS and _IGNORED.search(notice.message):
+        if notice.field and notice.field not in (*SUCCESSORS, *_AT_OLLAMA) and _IGNORED.search(notice.message):
             yield Report(
                 title=f"{server_name} ignores `{notice.field}`.",
                 detail=notice.message,
                 evidence=(in_request(notice.field),),
                 fix=_OF_BODY.get(notice.field, f"Leave `{notice.field}` out, or send what this server reads instead."),
+            )
+
+
+def _of_ollama(trace: Trace) -> Iterator[Report]:
+    """Report fields of Ollama's own API in a request that goes to `/v1/chat/completions`."""
+    for notice in trace.request.notices:
+        if notice.field in _AT_OLLAMA and _IGNORED.search(notice.message):
+            yield Report(
+                title=f"`{notice.field}` is a field of Ollama's own API, and the request goes to "
+                "`/v1/chat/completions`.",
+                detail="Ollama does not read it there, nor do most other servers: the answer comes as if it had not "
+                "been sent.",
+                evidence=(in_request(notice.field),),
+                fix=_AT_OLLAMA[notice.field],
+                severity=Severity.WARNING,
             )
 
 
