@@ -69,8 +69,21 @@ def is_event_list(values: Sequence[JSON]) -> bool:
         return True
     if dialect_of_event(first) is not None or is_chunk(first):
         others = values[1:20]
-        return all(dialect_of_event(one) is not None or is_chunk(one) or is_error(one) for one in others)
+        is_of_chunks = is_chunk(first)
+        return all(
+            dialect_of_event(one) is not None or is_chunk(one) or is_error(one) or (is_of_chunks and _ends_chunks(one))
+            for one in others
+        )
     return False
+
+
+def _ends_chunks(value: JSON) -> bool:
+    """Return whether a value is the last of a stream whose chunks someone shortened: a finish reason, or the usage."""
+    held = as_object(value)
+    if set(held) == {"usage"}:
+        return isinstance(held["usage"], dict)
+    choices = objects_of(held.get("choices"))
+    return len(choices) == 1 and "finish_reason" in choices[0] and not choices[0].keys() - {"finish_reason", "index"}
 
 
 def are_call_deltas(values: Sequence[JSON]) -> bool:

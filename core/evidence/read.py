@@ -143,9 +143,9 @@ def _request_words(request: Request) -> str:
 
 def _body_in(value: JSONObject) -> JSONObject | None:
     """Return the request within a line of a log; `None` if the object itself is what is to be read."""
-    if "request" in value and isinstance(value["request"], dict) and "contents" not in value["request"]:
-        return None  # which `read_request` takes from there, and says so
     found = request_in(value)
+    if isinstance(asked := value.get("request"), dict) and "contents" not in asked and found is asked:
+        return None  # which `read_request` takes from there, and says so
     if isinstance(found, dict) and not is_request(value):
         return found
     pair = pair_in(value)

@@ -217,8 +217,14 @@ def is_request(value: JSON) -> bool:
 
 
 def request_in(value: JSONObject) -> JSON:
-    """Return the request in a line of a log: under one of the names that logs use."""
-    return next((found for name in _REQUEST_NAMES if is_request(found := value.get(name))), None)
+    """Return the request in a line of a log: under one of the names that logs use, or as the body of one of them."""
+    for name in _REQUEST_NAMES:
+        found = value.get(name)
+        if isinstance(found, dict) and not is_request(found) and "body" in found:
+            found = json_of(body) if isinstance(body := found["body"], str) else body  # a recorded HTTP exchange
+        if is_request(found):
+            return found
+    return None
 
 
 def answer_in(value: JSONObject) -> JSON:
@@ -228,8 +234,8 @@ def answer_in(value: JSONObject) -> JSON:
     has_request: bool | None = None
     for name in _ANSWER_NAMES:
         found = value.get(name)
-        if isinstance(found, dict) and isinstance(found.get("body"), dict | str) and not is_answer(found):
-            found = found["body"]  # a batch's output
+        if isinstance(found, dict) and isinstance(found.get("body"), dict | list | str) and not is_answer(found):
+            found = _without_type(found["body"])  # of a batch's output, or of a recorded HTTP exchange
         is_event = name == "data" and (isinstance(found, list) or is_chunk(found))
         if isinstance(found, dict | list) and not is_event and (is_answer(found) or _is_event_log(found)):
             return found
@@ -240,6 +246,13 @@ def answer_in(value: JSONObject) -> JSON:
         if has_request and ((isinstance(found, str) and found.strip()) or is_error(found)):
             return found
     return None
+
+
+def _without_type(value: JSON) -> JSON:
+    """Return what a recorder kept of an object of a client's package, without the name of its class beside it."""
+    if isinstance(value, list):
+        return [_without_type(one) if isinstance(one, dict) else one for one in value]
+    return value["__data__"] if isinstance(value, dict) and "__data__" in value else value
 
 
 def _is_event_log(value: JSON) -> bool:

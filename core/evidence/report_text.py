@@ -57,6 +57,13 @@ _FILES = (
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
 _PAGE_SOURCE = re.compile(r"(?i)<!doctype html|<html[ >]")
 _TEMPLATE = re.compile(r"\{%-?\s{0,9}(?:for|if|set|macro|elif|endfor|endif)\b")
+# Ollama's, in Go's notation; Helm and others have none of these fields.
+_GO_TEMPLATE = re.compile(
+    r"\{\{-?\s{0,9}(?:(?:if|else if|range|with)\b[^{}\n]{0,120}?)?[.$](?:Messages|System|Prompt|Response|Tools|"
+    r"ToolCalls|Role|Content)\b[^{}\n]{0,80}\}\}"
+)
+_GO_TOOLS = re.compile(r"\{\{[^{}\n]{0,120}\$?\.Tools\b")
+_MODELFILE = re.compile(r"(?:#[^\n]*\n|\s)*+(?:FROM [^\n]{1,300}\n|TEMPLATE [\"])")
 _MAX_PROSE = 200_000  # characters in which the parts of a report must show
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,80}")
 # A person's words behind the last closing marker of an output, on its line.
@@ -78,7 +85,7 @@ def _is_titled(prose: str) -> bool:
 
 def is_template(text: str) -> bool:
     """Return whether a text is a chat template, or a piece of one: what it prints is no one's output."""
-    return _TEMPLATE.search(text) is not None
+    return _TEMPLATE.search(text) is not None or _GO_TEMPLATE.search(text) is not None
 
 
 def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
@@ -97,8 +104,13 @@ def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
 
 
 def begins_template(text: str) -> bool:
-    """Return whether a text is a chat template from its first character on."""
-    return text.lstrip("\ufeff \t\r\n").startswith(("{%", "{#", "{{-", "{{ ")) and is_template(text)
+    """Return whether a text is a chat template from its first character on, or a Modelfile with one."""
+    is_begun = text.lstrip("\ufeff \t\r\n").startswith(("{%", "{#", "{{-", "{{ "))
+    return (is_begun and is_template(text)) or _is_modelfile(text)
+
+
+def _is_modelfile(text: str) -> bool:
+    return _MODELFILE.match(text) is not None and _GO_TEMPLATE.search(text) is not None
 
 
 def shown_output(prose: str) -> str | None:
@@ -175,6 +187,8 @@ def _refuse_words(text: str, *, is_about: bool) -> RequestError:
             "The text is the source of an HTML page.",
             "Copy the text that the page shows, or what the server's log says.",
         )
+    if _GO_TEMPLATE.search(text) is not None:
+        return _refuse_go_template(text)
     if is_template(text):
         return RequestError("The text is or contains a chat template, but nothing that was rendered with it.", _RENDER)
     if is_about or _is_titled(text):
@@ -184,3 +198,16 @@ def _refuse_words(text: str, *, is_about: bool) -> RequestError:
             NEEDED,
         )
     return RequestError(f"The text was not recognized; it begins with {shorten(text.strip()[:60], 50)}.", NEEDED)
+
+
+def _refuse_go_template(text: str) -> RequestError:
+    what = "a Modelfile" if _is_modelfile(text) else "a template"
+    problem = f"The text is or contains {what} of Ollama, but nothing that was rendered with it."
+    if _GO_TOOLS.search(text) is None:
+        problem += " What is shown of the template has no `.Tools`: Ollama answers a request with tools that the model "
+        problem += "does not support tools."
+    return RequestError(
+        problem,
+        "Templates in Go's notation are not rendered here. Paste the request with its answer, or give `check` the "
+        "model's own Jinja template.",
+    )

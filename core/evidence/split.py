@@ -26,6 +26,7 @@ from prompt_debugger.core.evidence.objects_within import (
 )
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
+_INLINE_FENCE = re.compile(r"(?P<mark>`{3,})[ \t]{0,4}(?:json|jsonc|tool_call|tool_code)?[ \t]{0,4}(?=[{\[])")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+`?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _KEYS = "id|role|content|choices|refusal|tool_calls"
@@ -156,6 +157,7 @@ class _Splitter:
             (_PROGRAMS, self._command),
             ((">>>", "...", "$", "❯"), self._python),
             (("import ",), self._script),
+            (("```",), self._inline_fence),
         )
         return [take for texts, take in signs if any(sign in self._text for sign in texts)]
 
@@ -193,6 +195,18 @@ class _Splitter:
             lines.append(inner[margin:] if not inner[:margin].strip() else inner)
         self._add("\n".join(lines), BlockKind.FENCED)  # cut before its end
         return len(self._lines)
+
+    def _inline_fence(self, at: int, line: str) -> int:
+        """Take JSON whose fences a program printed without their line ends, on the line of its own words."""
+        opened = _INLINE_FENCE.search(line)
+        end = -1 if opened is None else line.find(opened["mark"], opened.end())
+        if opened is None or end < 0 or not is_json(line[opened.end() : end]):
+            return at
+        self._prose.append(line[: opened.start()])
+        self._add(line[opened.end() : end].strip(), BlockKind.FENCED)
+        if rest := line[end + len(opened["mark"]) :].strip():
+            self._prose.append(rest)
+        return at + 1
 
     def _quote(self, at: int, line: str) -> int:
         stop = at

@@ -2,8 +2,9 @@
 
 What it finds:
     A call of an assistant message after which a user's or the assistant's turn
-    comes before any tool message with its id. Calls of the last assistant
-    message are left alone: their results may still come.
+    comes before any tool message with its id, or a message that has its id with
+    another role. Calls of the last assistant message are left alone: their
+    results may still come.
 
 Why it matters:
     Anthropic, OpenAI and several templates refuse such a history (*tool_use ids were found
@@ -37,8 +38,12 @@ def find(trace: Trace) -> Iterator[Report]:
     """Walk the messages once and report all calls without a result."""
     waiting: dict[str, str] = {}
     missing: list[tuple[str, str]] = []
+    misnamed: dict[str, tuple[int, str]] = {}  # results whose message has another role
     for index, message in numbered_messages(trace.request):
         role = message.get("role")
+        result_of = as_text(message.get("tool_call_id")) or ""
+        if role not in ("tool", "function") and result_of in waiting:
+            misnamed[result_of] = index, str(role)
         if role in ("tool", "function"):
             waiting.pop(as_text(message.get("tool_call_id")) or "", None)
         elif role in ("user", "assistant"):
@@ -48,6 +53,16 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     call_id, field = missing[0]
     more = f" {len(missing) - 1} more calls have no result either." if len(missing) > 1 else ""
+    if call_id in misnamed:
+        place, role = misnamed[call_id]
+        yield Report(
+            title=f"The result of the tool call `{call_id}` has the role `{role}` instead of `tool`.",
+            detail=f"messages[{place}] has its `tool_call_id`, which servers read of tool messages alone: for them the "
+            f"call has no result.{more}",
+            evidence=(in_request(f"messages[{place}].role", role), in_request(f"{field}.id", call_id)),
+            fix=f'Send messages[{place}] with `"role": "tool"`.',
+        )
+        return
     yield Report(
         title=f"The tool call `{call_id}` has no result, but the conversation continues.",
         detail=f"{field} is followed by another turn before a tool message with `tool_call_id` `{call_id}`.{more}",

@@ -22,6 +22,10 @@ _CALL = "client.chat.completions.create(model='m', messages=[{'role': 'user', 'c
 SHAPES = {
     "nothing but quotes": ("", '"'),
     "open objects": ("", '{"a":'),
+    "fences on one line": ("", 'a ```json {"a": 1} '),
+    "closed fences on one line": ("", '```json {"a": 1} ```'),
+    "open templates": ("FROM a\n", "{{- range ."),
+    "fields of templates": ("FROM a\n", "{{ .Tool"),
     "open lists": ('{"messages":[', "["),
     "equal lines": ("", '{"messages": []}\n'),
     "messages": ('{"messages":[{"role":"user","content":"a"}', ',{"role":"user","content":"a"}'),

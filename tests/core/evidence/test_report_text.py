@@ -1,6 +1,7 @@
 """Reports as people copy them from trackers: their parts are found, their prose is no evidence."""
 
 import json
+import re
 
 import pytest
 
@@ -117,6 +118,9 @@ def test_compose_with_a_command_of_several_lines_and_a_health_check_is_a_command
     [
         ("{% for message in messages %}{{ message.content }}{% endfor %}", "chat template"),
         ("{%- macro f(x) %}{{ x }}{%- endmacro %}<|im_start|>", "chat template"),
+        ("{{- range .Messages }}{{ .Content }}{{ end }}{{ .Tools }}", "a template of Ollama, but nothing"),
+        ('FROM a:7b\nTEMPLATE """{{ .Prompt }}<tool>{}</tool>"""\n', "Modelfile of Ollama.*does not support tools"),
+        ('# mine\n\nFROM a:7b\nTEMPLATE """{{ if .Tools }}<tool_call>{{ end }}{{ .Prompt }}"""\n', "a Modelfile of Ol"),
         ("%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>", "content of a PDF"),
         ("\x89PNG\r\n\x1a\n\x00\x00", "content of an image"),
         ("PK\x03\x04\x14\x00", "content of an archive"),
@@ -133,8 +137,20 @@ def test_what_is_not_understood_is_called_what_it_is(text, said):
         shown(text)
 
     error = not_recognised(text)
-    assert said in error.message
+    assert re.search(said, error.message)
     assert error.hint
+
+
+@pytest.mark.parametrize("text", ["FROM a:7b is where <tool_call> comes from", "{{ .Values.image }}<|im_end|>"])
+def test_what_is_no_template_of_ollama_is_read_as_what_it_is(text):
+    assert shown(text).form is Form.OUTPUT
+
+
+def test_a_modelfile_with_tools_is_not_said_to_lack_them():
+    with pytest.raises(RequestError) as caught:
+        shown('FROM a:7b\nTEMPLATE """{{- if $.Tools }}<tool_call>{{ end }}{{ .Prompt }}"""\n')
+
+    assert "support tools" not in caught.value.message
 
 
 def test_a_broken_document_beside_a_request_is_not_the_arguments_of_a_call():

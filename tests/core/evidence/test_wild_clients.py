@@ -9,7 +9,9 @@ from contextlib import suppress
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
+from prompt_debugger.core.evidence.blocks import BlockKind
+from prompt_debugger.core.evidence.split import split
 
 
 def first(text):
@@ -147,3 +149,80 @@ def test_a_request_that_ray_serve_dropped_is_found_in_a_log():
     assert "max_queued_requests" in first(f"2026-02-03 10:00:00,123 WARNING serve -- {said}").fix
     with pytest.raises(RequestError):
         read_evidence("2026-02-03 10:00:00,123 WARNING serve -- Deployment scaled to 2 replicas.")
+
+
+ASKED = {"messages": [{"role": "user", "content": "add"}], "tools": [{"type": "function", "function": {"name": "add"}}]}
+CALL = {"id": "c", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+ANSWER = {"id": "x", "choices": [{"message": {"role": "assistant", "content": "", "tool_calls": [CALL]}}]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        ({"method": "POST", "body": ASKED}, {"status": 200, "body": ANSWER}),
+        ({"method": "POST", "body": json.dumps(ASKED)}, {"body": json.dumps(ANSWER)}),
+        ({"url": "http://h", "body": ASKED}, {"body": {"__type__": "openai.ChatCompletion", "__data__": ANSWER}}),
+    ],
+)
+def test_a_recorded_http_exchange_is_a_request_with_its_response(asked, answered):
+    evidence = read_evidence(json.dumps({"request": asked, "response": answered, "id": 3}))
+
+    assert evidence.form is Form.EXCHANGE
+    assert evidence.request.body["tools"] == ASKED["tools"]
+    assert evidence.chat.message["tool_calls"] == [CALL]
+
+
+def test_recorded_events_are_a_stream():
+    delta = {"object": "chat.completion.chunk", "choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}
+    body = [{"__type__": "openai.ChatCompletionChunk", "__data__": delta}]
+
+    evidence = read_evidence(json.dumps({"request": {"body": ASKED}, "response": {"body": body}}))
+
+    assert evidence.form is Form.EXCHANGE
+    assert evidence.chat.message["content"] == "hi"
+
+
+def test_a_recorded_request_alone_is_a_request():
+    assert read_evidence(json.dumps({"request": {"method": "POST", "body": ASKED}})).form is Form.REQUEST
+
+
+def test_a_recorded_request_for_something_else_is_none():
+    with pytest.raises(RequestError):
+        read_evidence(
+            json.dumps({"request": {"method": "POST", "body": {"name": "a"}}, "response": {"body": {"b": 1}}})
+        )
+
+
+def test_chunks_that_a_person_shortened_are_one_stream():
+    lines = [
+        {"choices": [{"delta": {"reasoning": "Twelve"}}]},
+        {"choices": [{"delta": {"reasoning": " visitors."}}]},
+        {"choices": [{"finish_reason": "stop"}]},
+        {"usage": {"completion_tokens": 4}},
+    ]
+    text = "// no content at all\n" + "\n".join(map(json.dumps, lines))
+
+    evidence = read_evidence(text)
+
+    assert evidence.form is Form.STREAM
+    assert evidence.chat.message["reasoning"] == "Twelve visitors."
+    assert first(text).code == "PD459"
+
+
+def test_a_chunk_beside_another_object_is_no_stream():
+    lines = [{"choices": [{"delta": {"content": "a"}}]}, {"usage": 3}]
+
+    with suppress(RequestError):
+        assert read_evidence("\n".join(map(json.dumps, lines))).form is not Form.STREAM
+
+
+@pytest.mark.parametrize("line", ["OK: ```json {} ```", "[robot] ```{}``` done", "x ``` {} ```"])
+def test_a_call_in_fences_without_their_line_ends_is_read(line):
+    call = '{"name": "add", "arguments": {"a": 1}}'
+
+    assert read_evidence(f"> add one\n{line.replace('{}', call)}").raw == call
+
+
+@pytest.mark.parametrize("line", ["OK: ```json {a} ```", 'OK: ```json {"name": "add", "arguments": {}}', "``` x ```"])
+def test_fences_on_one_line_around_anything_else_stay_prose(line):
+    assert [block.kind for block in split(f"go on\n{line}")] == [BlockKind.PROSE]
