@@ -2,7 +2,7 @@
 
 Each has an address of their own and several open pages. A page sends what its mix says, waits for the end of all, and
 begins again. With `--new-pages` each round is of a page that was just opened, and is left a second later. When the last
-event of a first round is sent, a visitor's line is printed.
+event of a first round is sent, of new pages the first one, a visitor's line is printed.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ async def attack_from_new_pages(page: ReachedPage, address: str, mix: tuple[Sent
                 await visitor.client.get("/")
                 for sent in mix:
                     await sent.by(visitor)
-                began.set()
+                    began.set()  # the page may hold the next one back
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_STAYS_S):
                         await visitor.listen()

@@ -27,9 +27,10 @@ from prompt_debugger.core.sandbox.inside import is_inside, limit_cpu
 from prompt_debugger.core.sandbox.jobs import Job, Limits, job
 from prompt_debugger.core.sandbox.sandbox import Sandbox, close_sandboxes, end_jobs_for_others, sandbox_of, used_by
 from prompt_debugger.core.sandbox.turns import in_thread
-from prompt_debugger.core.sandbox.workers import VISITOR
+from prompt_debugger.core.sandbox.workers import ON_TRIAL, VISITOR
 
 __all__ = [
+    "ON_TRIAL",
     "VISITOR",
     "Job",
     "Limits",

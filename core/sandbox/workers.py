@@ -6,7 +6,8 @@ of them. While others are there, all pages that used much recently share one wor
 pages of an address that used much another one (`fairness`). A job that runs for long gives way to whatever else the
 machine has to do, and is set aside: another worker takes its place for those who wait, and the last free one is not
 given to an address that has a job aside, if it is not alone. A page that holds none, used little and has waited a
-moment in which no one else was served gets a further worker. All that as far as there is memory; workers beyond the
+moment in which no one else was served gets a further worker. One of several is kept for pages that were answered
+before, or ask for little. All that as far as there is memory; workers beyond the
 usual number go when no one needs them. Where strangers share a page and the places for jobs aside are taken, the one
 that used most of its address is ended for a page that waits and used less.
 """
@@ -29,6 +30,9 @@ from prompt_debugger.core.sandbox.worker import CLOSED, LONG_S, Worker, WorkerPr
 
 # Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is no one's in particular and has no share.
 VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
+# Whether that is much, for a page that was never answered: where others are there, one worker is kept for them. False
+# is known of pages that were, or ask for little; `None` where no one knows.
+ON_TRIAL: ContextVar[bool | None] = ContextVar("whether the visitor's page is on trial", default=None)
 
 _PATIENCE_S = 0.1  # a further process costs some milliseconds
 MAX_EVER = 8  # workers, further ones and those aside included
@@ -45,6 +49,7 @@ class _Waiter(NamedTuple, Generic[AnyProcess]):
     future: Future[Worker[AnyProcess]]
     owner: str
     since_s: float
+    is_on_trial: bool | None
 
 
 class Workers(Generic[AnyProcess]):
@@ -78,7 +83,7 @@ class Workers(Generic[AnyProcess]):
                 future.set_exception(SandboxError(CLOSED, limit="stopped"))
                 return future
             self._fairness.note(VISITOR.get())
-            self._waiting.append(_Waiter(future, VISITOR.get(), time.monotonic()))
+            self._waiting.append(_Waiter(future, VISITOR.get(), time.monotonic(), ON_TRIAL.get()))
             self._hand_out()
             self._watch()
         return future
@@ -139,7 +144,7 @@ class Workers(Generic[AnyProcess]):
 
     def _hand(self, worker: Worker[AnyProcess], waiter: _Waiter[AnyProcess]) -> None:
         """Give a worker to who waits, if they still do."""
-        future, owner, _ = waiter
+        future, owner, *_ = waiter
         if not future.set_running_or_notify_cancel():
             return
         if worker in self._idle:
@@ -171,21 +176,30 @@ class Workers(Generic[AnyProcess]):
         held = self._held()
         of_address = Counter(map(_address, held.elements()))
         barred = self._barred(lane)
-        asked = Counter(owner for _, owner, _ in self._waiting)
-        used = self._fairness.used_by_all([owner for _, owner, _ in self._waiting])
+        asked = Counter(waiter.owner for waiter in self._waiting)
+        used = self._fairness.used_by_all([waiter.owner for waiter in self._waiting])
+        is_last = lane is Lane.USUAL and self._has_one_left()
         candidates = [
             (
                 of_address[_address(owner)] if owner else 0,
                 used[owner][0],
+                bool(is_on_trial),
                 held[owner],
                 int(used[owner][1] / _STEP_S),
                 asked[owner],
                 index,
             )
-            for index, (_, owner, _) in enumerate(self._waiting)
-            if held[owner] < self._share and self._fairness.lane_of(owner) is lane and _address(owner) not in barred
+            for index, (_, owner, _, is_on_trial) in enumerate(self._waiting)
+            if held[owner] < self._share and self._fairness.lane_of(owner) is lane
+            if _address(owner) not in barred or (used[owner][1] < _STEP_S and is_on_trial is False)
+            if not (is_last and is_on_trial)
         ]
         return min(candidates)[-1] if candidates else None
+
+    def _has_one_left(self) -> bool:
+        """Return whether one of several usual workers is idle, which is kept for pages that are not on trial."""
+        idle = sum(worker.lane is Lane.USUAL for worker in self._idle)
+        return idle <= 1 < self._most and self._fairness.is_shared()
 
     def _barred(self, lane: Lane) -> set[str]:
         """Return the addresses that have a job aside and so do not get the last free worker, if others are there.
@@ -265,7 +279,8 @@ class Workers(Generic[AnyProcess]):
 
     def _wants_another(self) -> bool:
         """Return whether a visitor who waits is worth a further worker."""
-        if self._is_closed or self._idle_worker(Lane.USUAL):
+        is_kept = self._has_one_left() and all(waiter.is_on_trial for waiter in self._waiting)
+        if self._is_closed or (self._idle_worker(Lane.USUAL) and not (is_kept and len(self._usual()) <= self._most)):
             return False
         held = (worker.owner for worker in self._usual() if worker not in self._idle)
         of_address, aside = Counter(map(_address, held)), self._aside()
@@ -282,7 +297,7 @@ class Workers(Generic[AnyProcess]):
         held, since_s = self._held(), time.monotonic() - (0.0 if is_replaced else _PATIENCE_S)
         if not is_replaced and self._served_s > since_s:  # the queue moves
             return []
-        return [owner for _, owner, asked_s in self._waiting if owner and asked_s <= since_s and not held[owner]]
+        return [one.owner for one in self._waiting if one.owner and one.since_s <= since_s and not held[one.owner]]
 
     def _make_room(self) -> None:
         """End a job aside that used most, for a page that used less and waits: one of its own address if that has many.

@@ -18,10 +18,11 @@ from gradio.blocks import BlocksConfig
 from gradio.queueing import Event, Queue
 from gradio.state_holder import SessionState
 
+from prompt_debugger.core.sandbox import ON_TRIAL as SANDBOX_ON_TRIAL
 from prompt_debugger.core.sandbox import VISITOR as SANDBOX_VISITOR
 from prompt_debugger.core.sandbox.turns import TURN, Turn
 from prompt_debugger.ui.web.admission.counts import Use
-from prompt_debugger.ui.web.admission.events import CHARGE, COST, SIZE, VISITOR
+from prompt_debugger.ui.web.admission.events import ANSWERED, CHARGE, COST, ON_TRIAL, SIZE, VISITOR
 from prompt_debugger.ui.web.admission.kinds import kind_of
 from prompt_debugger.ui.web.admission.pacing import PAGE_COST, Metered, Owner
 from prompt_debugger.ui.web.one_listener import take_over
@@ -166,6 +167,7 @@ class Work:
         async def process_as_visitor(events: list[Event], *more: Any) -> None:  # noqa: ANN401  # passed on
             visitor = f"{events[0].request.scope.get(VISITOR, '')}/{events[0].session_hash}"
             SANDBOX_VISITOR.set(visitor)  # this task is its own, and threads that it starts know its context
+            SANDBOX_ON_TRIAL.set(events[0].request.scope.get(ON_TRIAL))
             PAGE_COST.set(events[0].request.scope.get(COST, float))
             turn, task = Turn(), asyncio.current_task()
             TURN.set(turn)
@@ -174,6 +176,7 @@ class Work:
             try:
                 charge = events[0].request.scope.get(CHARGE, lambda _: None)
                 await Metered(process_events(events, *more), charge)
+                self._note_answered(events[0])
             finally:
                 self._under_way.pop(task, None)
                 turn.end()  # after Stop, a thread may still ask
@@ -186,6 +189,12 @@ class Work:
 
         self._queue.process_events = process_as_visitor  # type: ignore[assignment, method-assign]
         self._queue.clean_events = clean_and_end  # type: ignore[method-assign]
+
+    def _note_answered(self, event: Event) -> None:
+        """Say that a page has nothing more to wait for, if that is so and it waited until now."""
+        others = (one for one in self._queue.event_ids_to_events.values() if one is not event)
+        if event.alive and not any(one.session_hash == event.session_hash for one in others):
+            event.request.scope.get(ANSWERED, lambda: None)()
 
     def _end_left(self) -> None:
         """End, as Stop does, what runs for no one any more."""

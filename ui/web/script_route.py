@@ -6,9 +6,11 @@ calls by name is there before gradio is. What gradio puts into the head (`head=`
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import re
+from collections import OrderedDict
 from functools import cache
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,6 +23,9 @@ ENTRY = "page/page_entry.js"
 SCRIPTS_PATH = re.compile(r"/scripts/([0-9a-f]{16})/([\w./]+)")
 
 _HEAD = b"<head>"
+_OK = 200
+_MAX_PAGES = 16
+_NAMING = frozenset({b"host", b"x-forwarded-host", b"x-forwarded-proto"})  # what gradio writes into the page
 _KEEP = "public, max-age=31536000, immutable"  # another version has another address
 
 
@@ -46,6 +51,8 @@ class ScriptRoute:
         self.version = scripts_version()
         self.plain = {name: read_script(name).encode() for name in needed_by(ENTRY)}
         self.packed = {name: gzip.compress(body, mtime=0) for name, body in self.plain.items()}
+        self._pages: OrderedDict[tuple[object, ...], tuple[Message, ...]] = OrderedDict()
+        self._writing = asyncio.Lock()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it."""
@@ -54,10 +61,35 @@ class ScriptRoute:
         if asked is not None:
             await self._answer(asked[1], asked[2], scope)(scope, receive, send)
         elif path == "/" and scope["method"] == "GET":
-            plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
-            await self.app({**scope, "headers": plain}, receive, _PageWithTags(send).send)
+            for message in await self._page(scope, receive):
+                await send({**message, "headers": [*message["headers"]]} if "headers" in message else {**message})
         else:
             await self.app(scope, receive, send)
+
+    async def _page(self, scope: Message, receive: Receive) -> tuple[Message, ...]:
+        """Return the page itself: written once for each name under which it is reached, and one at a time.
+
+        Gradio writes it anew for everyone, in a thread each: forty at once held up all others for seconds.
+        """
+        named = tuple((name, value) for name, value in scope["headers"] if name in _NAMING)
+        key = (scope.get("scheme"), scope.get("root_path"), named)
+        if key not in self._pages:
+            plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+            written: list[Message] = []
+
+            async def keep(message: Message) -> None:
+                written.append(message)
+
+            async with self._writing:
+                if key not in self._pages:
+                    await self.app({**scope, "headers": plain, "query_string": b""}, receive, _PageWithTags(keep).send)
+                    if not written or written[0]["status"] != _OK:
+                        return tuple(written)
+                    self._pages[key] = tuple(written)
+        self._pages.move_to_end(key)
+        while len(self._pages) > _MAX_PAGES:
+            self._pages.popitem(last=False)
+        return self._pages[key]
 
     def _answer(self, version: str, name: str, scope: Message) -> Response:
         if version != self.version or name not in self.plain:

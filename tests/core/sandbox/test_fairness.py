@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 
 import pytest
 
-from prompt_debugger.core.sandbox import VISITOR
+from prompt_debugger.core.sandbox import ON_TRIAL, VISITOR
 from prompt_debugger.core.sandbox.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, Fairness, Lane
 from prompt_debugger.core.sandbox.worker import LONG_S
 from prompt_debugger.core.sandbox.workers import Workers
@@ -405,6 +406,49 @@ def test_the_last_free_worker_is_not_for_an_address_that_has_a_job_aside(shared)
     assert [one.done() for one in (other_page, waiting, honest)] == [False, False, True]
     end_job(workers, aside)
     assert other_page.done()
+
+
+def test_a_page_that_was_answered_before_does_not_wait_for_what_its_address_has_aside(shared):
+    workers = workers_of(2, shared)
+    let_stand_aside(workers, "a/1")
+    with on_trial(False):
+        answered = take(workers, "a/2")
+
+    assert answered.done()
+
+
+def test_one_of_several_workers_is_kept_for_pages_that_are_not_on_trial(shared):
+    workers = workers_of(2, shared)
+    with on_trial(True):
+        flood = [take(workers, f"{address}/{page}") for page in range(3) for address in "abc"]
+    with on_trial(False):
+        known = take(workers, "a/known")
+
+    assert [one.done() for one in flood].count(True) == 1
+    assert known.done()
+    workers.give_back(known.result(timeout=0))
+    assert [one.done() for one in flood].count(True) == 1
+
+
+def test_who_is_alone_is_on_trial_for_nothing(fairness):
+    workers = workers_of(4, fairness)
+    with on_trial(True):
+        mine = [take(workers, "a/1") for _ in range(2)]
+
+    assert all(one.done() for one in mine)
+
+
+def test_with_one_worker_pages_on_trial_are_served_too(shared):
+    workers = workers_of(1, shared)
+    with on_trial(True):
+        assert take(workers, "a/1").done()
+
+
+@contextmanager
+def on_trial(value):
+    token = ON_TRIAL.set(value)
+    yield
+    ON_TRIAL.reset(token)
 
 
 def test_a_worker_that_is_given_back_with_a_new_process_does_not_stand_aside(shared):

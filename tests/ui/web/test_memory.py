@@ -15,7 +15,7 @@ import pytest
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.web.admission.counts import Use
-from prompt_debugger.ui.web.admission.events import CHARGE, VISITOR
+from prompt_debugger.ui.web.admission.events import ANSWERED, CHARGE, VISITOR
 from prompt_debugger.ui.web.admission.kinds import Kind
 from prompt_debugger.ui.web.admission.pacing import Owner
 from prompt_debugger.ui.web.launch import build_app, serve_app
@@ -90,7 +90,7 @@ def test_every_line_of_the_page_is_a_fair_one(served):
 
 def event(page, visitor, number, kind="run"):
     request, function = SimpleNamespace(scope={VISITOR: visitor}), SimpleNamespace(api_name=kind)
-    return SimpleNamespace(session_hash=page, enqueue_time=float(number), request=request, fn=function)
+    return SimpleNamespace(session_hash=page, enqueue_time=float(number), request=request, fn=function, alive=True)
 
 
 def line_of(*events, going_on=()):
@@ -145,8 +145,18 @@ def test_who_waits_in_a_line_is_known_by_visitor_and_page(served):
 
 async def test_what_an_event_takes_of_the_page_is_charged_to_its_visitor():
     charged = []
+    one = event("p", "v", 0)
+    one.request.scope[CHARGE] = charged.append
+    await process(one)
 
+    assert len(charged) == 2, "one for each step between which it waited"
+
+
+async def process(one, *others):
     class WorkingQueue:
+        def __init__(self):
+            self.event_ids_to_events = dict(enumerate((one, *others)))
+
         async def process_events(self, events):
             await asyncio.sleep(0)
 
@@ -155,11 +165,22 @@ async def test_what_an_event_takes_of_the_page_is_charged_to_its_visitor():
 
     queue = WorkingQueue()
     Work(queue).watch()
-    one = event("p", "v", 0)
-    one.request.scope[CHARGE] = charged.append
     await asyncio.create_task(queue.process_events([one]))
 
-    assert len(charged) == 2, "one for each step between which it waited"
+
+@pytest.mark.parametrize(
+    ("others", "is_alive", "said"),
+    [((), True, 1), (("another page",), True, 1), (("p",), True, 0), ((), False, 0)],
+    ids=["all is answered", "another page waits", "the page has asked for more", "the page has left"],
+)
+async def test_a_page_was_answered_once_it_waits_for_nothing_more(others, is_alive, said):
+    told = []
+    one = event("p", "v", 0)
+    one.alive = is_alive
+    one.request.scope[ANSWERED] = lambda: told.append("p")
+    await process(one, *(event(page, "v", 0) for page in others))
+
+    assert len(told) == said
 
 
 class Endless:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
+from functools import partial
 from typing import Any, Protocol
 
 from starlette.datastructures import Headers, QueryParams
@@ -14,7 +15,7 @@ from starlette.responses import JSONResponse
 from prompt_debugger.ui.web.admission.bodies import BodyMemory, too_long
 from prompt_debugger.ui.web.admission.byte_quota import ByteQuota
 from prompt_debugger.ui.web.admission.counts import Counts, Use
-from prompt_debugger.ui.web.admission.kinds import AdmissionLimits, kind_of
+from prompt_debugger.ui.web.admission.kinds import CHEAP, AdmissionLimits, Kind, kind_of
 from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, Bill, Charges, LoopLag, Metered, Owner, Pacing
 from prompt_debugger.ui.web.admission.payloads import (
     EventTable,
@@ -26,6 +27,7 @@ from prompt_debugger.ui.web.admission.payloads import (
     read_name,
 )
 from prompt_debugger.ui.web.admission.sessions import Memory, Sessions
+from prompt_debugger.ui.web.admission.trials import PLACES, Trials
 from prompt_debugger.ui.web.admission.visitors import Network, visitor_of
 
 Message = MutableMapping[str, Any]
@@ -37,6 +39,8 @@ VISITOR = "prompt_debugger.visitor"  # in the scope of a request: who asks
 SIZE = "prompt_debugger.size"  # likewise: how long its body is
 CHARGE = "prompt_debugger.charge"  # likewise: takes the processor time that it costs
 COST = "prompt_debugger.cost"  # likewise: returns what its page cost recently
+ON_TRIAL = "prompt_debugger.on_trial"  # likewise: whether it costs much, and its page was not answered yet
+ANSWERED = "prompt_debugger.answered"  # likewise: told that all that its page asked for has been answered
 SMALL_BYTES = 64_000  # bodies of so many are read before it is asked whose turn it is
 _HEARTBEAT = "/gradio_api/heartbeat/"
 _LISTENS = re.compile(r"/gradio_api/(heartbeat/|queue/data$|call/[a-z]+/)")
@@ -95,6 +99,8 @@ class EventGuard:
         self._counts = Counts(limits)
         self._charges = Charges(opened=self._counts.pages_opened)
         self._pacing = Pacing(self._charges, memory.waiting, LoopLag().late_s)
+        places = None if limits.new_pages_minute is None else PLACES
+        self._trials = Trials(self._under_way, self.sessions.is_on_trial, places)
         self._bodies = BodyMemory(limits.max_bytes)
         self._byte_quota = ByteQuota(limits.minute_bytes)
         self._passing: list[Use] = []
@@ -123,23 +129,12 @@ class EventGuard:
                 await Metered(self._listen(scope, receive, send, visitor), bill.charge)
             elif scope["path"] == "/":  # opening the page costs as much as an event
                 bill.charge(EVENT_COST_S)
-                if await self._is_turn_of(Owner(visitor), receive):
+                if await _unless_left(self._pacing.wait(Owner(visitor)), receive):
                     await Metered(self.app(scope, receive, send), bill.charge)
             else:
                 await self.app(scope, receive, send)
         except PayloadError as error:
             await _refuse(error, scope, receive, send)
-
-    async def _is_turn_of(self, owner: Owner, receive: Receive) -> bool:
-        """Wait until it is a visitor's turn; false if they went away meanwhile, so that no one is served who left."""
-        turn = asyncio.ensure_future(self._pacing.wait(owner))
-        left = asyncio.ensure_future(_until_left(receive))
-        try:
-            await asyncio.wait({turn, left}, return_when=asyncio.FIRST_COMPLETED)
-            return turn.done()
-        finally:
-            for task in (turn, left):
-                task.cancel()
 
     async def _admit_post(
         self, scope: Message, receive: Receive, send: Send, visitor: str, bill: Bill, *, is_small: bool
@@ -212,10 +207,15 @@ class EventGuard:
             self._counts.check_new_page(visitor)
         bill.is_of(owner)
         self._byte_quota.judge_page(*owner, len(raw))
+        kind = kind_of(event.rule.name, is_queued=is_queued)
+        scope[ON_TRIAL] = kind not in CHEAP and self.sessions.is_on_trial(event.session)
+        scope[ANSWERED] = partial(self.sessions.note_answered, event.session)
         if is_queued and len(raw) <= SMALL_BYTES:  # what is longer is held as in line, and counted as such
             await self._pacing.wait(owner)
+            if not await _unless_left(self._wait_on_trial(owner, kind), receive):
+                return
         scope[SIZE] = len(event.body)
-        use = Use(kind_of(event.rule.name, is_queued=is_queued), event.session, visitor, len(event.body))
+        use = Use(kind, event.session, visitor, len(event.body))
         self._counts.check(use, (*self._memory.in_use(), *self._passing))
         self.sessions.use(event.session, visitor)
         self._passing.append(use)
@@ -223,11 +223,20 @@ class EventGuard:
         try:
             if is_queued and len(raw) > SMALL_BYTES:
                 await self._pacing.wait(owner)
+                if not await _unless_left(self._wait_on_trial(owner, kind), receive):
+                    return
             await self._pass_on(event.body, scope, receive, send)
         finally:
             self._passing.remove(use)
             if self.sessions.is_known(event.session):
                 self.sessions.use(event.session, visitor)
+
+    async def _wait_on_trial(self, owner: Owner, kind: Kind) -> None:
+        if kind not in CHEAP:
+            await self._trials.wait(owner)
+
+    def _under_way(self) -> Iterable[Owner]:
+        return [Owner(use.visitor, use.page) for use in (*self._memory.in_use(), *self._passing)]
 
     def _is_coming(self, page: str) -> bool:
         return any(use.page == page for use in self._passing)
@@ -300,6 +309,21 @@ class EventGuard:
 def _check_length(announced: str, max_bytes: int) -> None:
     if not (announced.isascii() and announced.isdigit()) or int(announced[:20]) > max_bytes:
         raise PayloadError(too_long(max_bytes), 413)
+
+
+async def _unless_left(waiting: Coroutine[Any, Any, None], receive: Receive) -> bool:
+    """Wait for something; false if the visitor went away meanwhile, so that no one is served who left."""
+    turn = asyncio.ensure_future(waiting)
+    await asyncio.sleep(0)
+    if turn.done():
+        return True
+    left = asyncio.ensure_future(_until_left(receive))
+    try:
+        await asyncio.wait({turn, left}, return_when=asyncio.FIRST_COMPLETED)
+        return turn.done()
+    finally:
+        for task in (turn, left):
+            task.cancel()
 
 
 async def _until_left(receive: Receive) -> None:

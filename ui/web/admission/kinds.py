@@ -129,6 +129,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
         "open_template", "forget_counts", "diagnose", "parse", "explain",
     ),
 }  # fmt: skip
+CHEAP = frozenset({Kind.EDIT, Kind.CLICK})
 KNOWN_EVENTS = {name: kind for kind, names in _NAMES.items() for name in names}
 
 

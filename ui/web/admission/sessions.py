@@ -44,6 +44,7 @@ class _Seen:
     visitor: str
     used_s: float
     streams: int = 0
+    was_answered: bool = False
 
 
 class Sessions:
@@ -80,6 +81,17 @@ class Sessions:
         """Return who opened a page."""
         seen = self._pages.get(page)
         return None if seen is None else seen.visitor
+
+    def is_on_trial(self, page: str) -> bool:
+        """Return whether a page has not had an answer yet."""
+        seen = self._pages.get(page)
+        return seen is None or not seen.was_answered
+
+    def note_answered(self, page: str) -> None:
+        """Note that all that a page asked for has been answered."""
+        seen = self._pages.get(page)
+        if seen is not None:
+            seen.was_answered = True
 
     def use(self, page: str, visitor: str) -> None:
         """Note that a page was used; a new one may take the place of another."""
