@@ -181,7 +181,7 @@ def parse(
         RequestError: A value is of the wrong kind.
         RenderError: The tokenizer cannot be loaded.
         EngineError: A parser was asked for and its engine is not there.
-        SandboxError: The check took too much; a schema that does is left out, and said in `notes`.
+        SandboxError: The check took too much; a schema that does is left out, and named in `notes`.
     """
     case: JSONObject = {
         "raw": raw,
@@ -295,7 +295,7 @@ async def check_async(
         release: Of the engine; `None` is the installed vLLM, of others the newest that was fetched.
         thorough: More answers, and many more chunkings.
         api_key: For a server as `model`.
-        on_progress: Gets a word on how far it is.
+        on_progress: Gets lines of progress.
 
     Raises:
         RequestError: One parser or release was chosen of all engines.

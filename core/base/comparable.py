@@ -26,7 +26,7 @@ KEEPS_TOKENS = "it contains control tokens; whether it is an output or content t
 NO_BEGINNING = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
 NO_END = "it ends inside a call, so its end may not have been copied"
 OF_GAP = "something was left out of it at `...`"
-OF_PIECES = "it was put together from pieces in the log, and others may have been left out"
+OF_PIECES = "it was assembled from pieces in the log, and others may have been left out"
 # What is written of calls alone, whole or in part.
 _OF_CALL = re.compile(
     r"tool[_\u2581]call|\[/?TOOL_(?:CALLS?|REQUEST)|END_TOOL_REQUEST|<\|python_tag|to=functions\."
@@ -35,7 +35,7 @@ _OF_CALL = re.compile(
 _NOT_ALL_OF_IT = frozenset({NO_BEGINNING, NO_END, OF_GAP, OF_PIECES})
 _AS_CODE = re.compile(r"`[^`\n]{1,200}`")
 REQUEST_GAP = "Something was left out of the request; what it was is unknown."
-# How the notes begin that say of a pasted text that it is not whole.
+# How the notes begin that say of a pasted text that it is incomplete.
 _NOT_WHOLE = (
     "Something was left out",
     "The pasted text ends inside",
@@ -49,7 +49,7 @@ _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 
 
 def compare_outputs(trace: Trace) -> Comparability | None:
-    """Say how surely raw output and chat message belong to one generation, and whether the raw text is whole.
+    """Say how surely raw output and chat message belong to one generation, and whether the raw text is complete.
 
     Returns:
         `OBSERVED` for one run (or a pair that someone handed over together),
@@ -65,7 +65,7 @@ def compare_outputs(trace: Trace) -> Comparability | None:
         return Comparability(Certainty.OBSERVED)
     if trace.evidence is Basis.ASSUMED_RUN:
         return Comparability(Certainty.INFERRED, "assumed to be one run because they are in one text")
-    why = _why_two_runs_may_differ(trace.sent or trace.request.body, raw, chat)
+    why = _cause_of_divergence(trace.sent or trace.request.body, raw, chat)
     if why is None and trace.api is not Api.CHAT and not (_prompt_count(raw) and _prompt_count(chat)):
         why = "this API builds its own prompt, and no token counts show that both read the same one"
     return Comparability(Certainty.INFERRED) if why is None else Comparability(None, f"{_TWO_RUNS}: {why}")
@@ -91,7 +91,7 @@ def has_part_of_call(text: str) -> bool:
 
 
 def why_incomplete(raw: Completion) -> str:
-    """Return what a raw text that is not whole lacks, as a clause; `completeness_reason` has the proof."""
+    """Return what a raw text that is incomplete lacks, as a clause; `completeness_reason` has the proof."""
     if is_not_whole(raw):
         return f"The raw output may be incomplete: {raw.completeness_reason.partition(', so ')[0]}"
     lacks = "lacks" if raw.completeness is Completeness.STRIPPED else "may lack"
@@ -123,7 +123,7 @@ def _prompt_count(result: Completion | ChatResult) -> int:
     return (result.usage.prompt_tokens or 0) if result.usage is not None else 0
 
 
-def _why_two_runs_may_differ(body: JSONObject, raw: Completion, chat: ChatResult) -> str | None:
+def _cause_of_divergence(body: JSONObject, raw: Completion, chat: ChatResult) -> str | None:
     """Return what lets two runs differ, or shows that they do; `None` if they had to agree."""
     if draws_at_random(body):
         return "the request sets neither `temperature: 0` nor a `seed`"

@@ -83,7 +83,7 @@ class RenderError(DebuggerError):
     Attributes:
         template_line: Line of the template, from 1, where known.
         template_column: Column of the template, from 1, where known.
-        source_line: That line of the template, where it is at hand.
+        source_line: That line of the template, where it is available.
     """
 
     def __init__(

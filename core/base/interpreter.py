@@ -22,7 +22,7 @@ from prompt_debugger.core.base.types import JSON
 
 VLLM_VERSION = "0.32.0"  # the release that the lab's environment holds, as in requirements.lock
 HOME_VARIABLE = "PROMPT_DEBUGGER_LAB"
-MARKER_NAME = "prompt-debugger-lab.json"  # written last: an environment without it is not whole
+MARKER_NAME = "prompt-debugger-lab.json"  # written last: an environment without it is incomplete
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def python_in(home: Path) -> Path:
 
 
 def find_environment(home: Path | None = None) -> LabEnvironment | None:
-    """Return the lab's environment if it is whole, `None` if it is not there or half made. Reads one file."""
+    """Return the lab's environment if it is complete, `None` if it is not there or half made. Reads one file."""
     home = home or lab_home()
     try:
         marker: JSON = json.loads((home / MARKER_NAME).read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from prompt_debugger.core.base.file_locks import lock_if_free
 
-MOST_KEPT = 10  # of results that someone was told of, after the program has ended
+MOST_KEPT = 10  # of results that someone was shown, after the program has ended
 _PREFIX = "prompt-debugger"
 _MARK = ".in-use"
 _ANY = "?" * 8  # what `mkdtemp` puts behind a prefix
@@ -44,7 +44,7 @@ def new_scratch(kind: str, *, most_kept: int = 0) -> Path:
 
     Args:
         kind: What it is for, as its name says.
-        most_kept: How many folders of this kind stay that no process uses, the newest: what someone was told of. Where
+        most_kept: How many folders of this kind stay that no process uses, the newest: what someone was shown. Where
             none does, the folder goes with this process.
     """
     _sweep(kind, most_kept)

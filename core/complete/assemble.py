@@ -24,7 +24,7 @@ from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
 from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, parse_object, text_of
 
 _NAMES = frozenset({"role", "type", "id"})
-_MAX_CHECKS = 64  # of arguments that may be whole; a stream that names each part again is one call
+_MAX_CHECKS = 64  # of arguments that may be complete; a stream that names each part again is one call
 
 
 class _Slot(NamedTuple):

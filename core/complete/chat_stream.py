@@ -2,7 +2,7 @@
 
 Whatever a stream does, what came is kept: an event that is not JSON, an error
 event, an end without `[DONE]` become the result's `error`, the first of them.
-A stream that has given its finish reason and lacks only `[DONE]` is whole.
+A stream that has given its finish reason and lacks only `[DONE]` is complete.
 """
 
 from __future__ import annotations

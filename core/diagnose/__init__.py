@@ -119,7 +119,7 @@ def diagnose_trace(
 
 
 def _stands_in_part(rule: Rule | None, finding: Finding) -> bool:
-    """Return whether a finding in a text that is not whole is true of the whole: by its rule, or as a server's."""
+    """Return whether a finding in a text that is incomplete is true of the whole: by its rule, or as a server's."""
     is_of_server = bool(finding.evidence) and {one.where for one in finding.evidence} == {"server"}
     return rule is None or is_of_server or bool(getattr(rule, "stands_in_part", False))
 

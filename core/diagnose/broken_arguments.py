@@ -1,6 +1,6 @@
 """What is wrong with arguments that are not the JSON text of an object: cut, printed as Python, joined, and so on.
 
-Each kind has its own cause and its own advice, so the kinds are told apart here, from the text alone. The text is
+Each kind has its own cause and its own advice, so the kinds are distinguished here, from the text alone. The text is
 only read: Python literals are recognised with `ast.literal_eval`, which runs nothing, and up to a size.
 """
 
@@ -37,13 +37,12 @@ _CONTROL_NAMES = {"\n": "a line feed", "\t": "a tab", "\r": "a carriage return"}
 # The end of a key that continues into the markup of its call, `"b\n</parameter": 1`, and what precedes it in the key.
 _TAG_OF_KEY = re.compile(r'(</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?)(?:\\n|\s)*+"\s*+:')
 _REST_OF_KEY = re.compile(r'(?:[^"\\]|\\.){0,2000}')
-_MAX_OF_KEY = 4_000  # characters: each of the above may be escaped
 _LITERALS = ("true", "false", "null")
 _HEADS = ("{", '{"', '{"": ', '{"": "')
 
 
 # `{"city": "Par...`, `{"city": ...}`: so a person shortens what is too long to show, not a server.
-NAME_NOT_COPIED = "name not copied"  # in place of the name of a call of which only the arguments are at hand
+NAME_NOT_COPIED = "name not copied"  # in place of the name of a call of which only the arguments are available
 _SHORTENED = re.compile(r"(?:\.\.\.|…)[\s\"'}\]]{0,8}\Z|[:,{\[]\s{0,4}(?:\.\.\.|…)\s{0,4}[,}\]]")
 _SIGN = re.compile(r"\.{3}|…|<snip>|\(truncated\)")
 _RETYPED = re.compile(r"\\[\u201c\u201d]")  # a quotation mark that was escaped when it was still a plain one
@@ -111,7 +110,7 @@ def is_shortened(arguments: object) -> bool:
 def key_with_tag(text: str) -> Span | None:
     """Return the closing tag into which a key runs, where one does; each tag is looked at once, not each quote."""
     for tag in _TAG_OF_KEY.finditer(text):
-        quote = text.rfind('"', max(0, tag.start() - _MAX_OF_KEY - 1), tag.start())
+        quote = text.rfind('"', 0, tag.start())
         if quote >= 0 and _REST_OF_KEY.fullmatch(text, quote + 1, tag.start()) is not None:
             return Span(*tag.span(1))
     return None
@@ -217,7 +216,7 @@ def _trailing(text: str, parts: tuple[Span, ...]) -> BrokenArguments | None:
     rest = text[parts[0].stop :]
     if not _CLOSERS.match(rest):
         return None
-    words = f"the object is whole at character {parts[0].stop}, and {rest.strip()[:20]!r} follows it"
+    words = f"the object is complete at character {parts[0].stop}, and {rest.strip()[:20]!r} follows it"
     return BrokenArguments(Break.TRAILING, Span(parts[0].stop, len(text)), words)
 
 

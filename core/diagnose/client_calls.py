@@ -109,7 +109,7 @@ def report_client_call(call: ClientCall, content: str) -> Report:
     subject = call.notation.value if call.notation in _IN_WORDS else "XML"
     if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
         detail += (
-            " It goes on with an `Observation:`: the model made the tool's result up, as nothing stopped it there."
+            " It continues with an `Observation:`: the model made the tool's result up, as nothing stopped it there."
         )
     return Report(
         title=f"A tool call to `{call.name}` is in content as {subject} that no server parses.",

@@ -1,4 +1,4 @@
-"""Answers that are whole in the form of another API: a body of Anthropic, Ollama, Gemini, or one in a wrapper."""
+"""Answers that are complete in the form of another API: a body of Anthropic, Ollama, Gemini, or one in a wrapper."""
 
 from __future__ import annotations
 

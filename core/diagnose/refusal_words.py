@@ -76,7 +76,7 @@ def _naming(key: str) -> str:
 
 
 def spots(trace: Trace, understood: Understood) -> tuple[Spot, ...]:
-    """Return the places of the request that explain the refusal, where it is at hand."""
+    """Return the places of the request that explain the refusal, where it is available."""
     if understood.known is not None:
         return spots_of(trace.request, understood.known.error.look, understood.known.parts)
     found = understood.classified

@@ -1,4 +1,4 @@
-r"""A content that goes on with the user's turn, labelled in plain text, as models do that no template holds.
+r"""A content that continues with the user's turn, labelled in plain text, as models do that no template holds.
 
     Hello! How can I help?\n### Human: What is the weather?\n### Assistant: Sunny.
 
@@ -37,7 +37,7 @@ class SpokenTurn(NamedTuple):
 
 
 def spoken_turn(content: str, asked: Iterable[str] = ()) -> SpokenTurn | None:
-    r"""Return the turn of the user that an answer goes on with; `None` where it may have been asked for.
+    r"""Return the turn of the user that an answer continues with; `None` where it may have been asked for.
 
     Args:
         content: The answer.

@@ -33,7 +33,7 @@ _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, Seg
 
 
 def is_request_known(trace: Trace) -> bool:
-    """Return whether the request is at hand, so that a tool which it does not offer does not exist.
+    """Return whether the request is available, so that a tool which it does not offer does not exist.
 
     Messages without a model's name are a conversation, whose tools were not copied with it.
     """

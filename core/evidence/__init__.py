@@ -2,7 +2,7 @@
 
 A request is one of the forms. The others show what a model or a server said: a raw output, an answer, a stream, a
 recorded exchange, an error, a log, a printed object, a server's command line, a saved run. Each form has a reader
-(`readers`, one file each), which returns an `Evidence`: the parts of a run that are at hand. `show_evidence` runs the
+(`readers`, one file each), which returns an `Evidence`: the parts of a run that are available. `show_evidence` runs the
 stages that these allow, by the same rules as a live run; no server is asked.
 """
 

@@ -227,7 +227,7 @@ def _unlabelled(text: str) -> str | None:
 
 
 def _unprinted(text: str) -> str | None:
-    """Return events that Python printed as dicts, one a line, as JSON."""
+    """Return events that Python printed as dicts, one per line, as JSON."""
     if not _first(text).lstrip().startswith("{'type': '"):
         return None
     lines = [line.strip() for line in text.split("\n") if line.strip()]

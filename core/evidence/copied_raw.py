@@ -79,7 +79,7 @@ def _plain(found: re.Match[str]) -> str:
 
 
 def _joined(raw: str) -> str | None:
-    """Return a text without the breaks after full lines; `None` where no object is whole by that."""
+    """Return a text without the breaks after full lines; `None` where no object is complete by that."""
     lines = raw.split("\n")
     width = max(map(len, lines))
     if width not in _WIDTHS or not any(len(line) == width for line in lines[:-1]):

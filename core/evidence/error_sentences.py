@@ -1,4 +1,4 @@
-"""Errors told by a sentence that is known: the paragraph of a text, or the entry of a log, that says it."""
+"""Errors recognized by a known sentence: the paragraph of a text, or the entry of a log, that says it."""
 
 from __future__ import annotations
 

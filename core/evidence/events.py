@@ -32,7 +32,7 @@ class Events(NamedTuple):
 
 
 def events_of_sse(text: str) -> Events:
-    """Read server-sent events; events without the empty lines between them are told apart by their lines."""
+    """Read server-sent events; events without the empty lines between them are distinguished by their lines."""
     parser = SseParser()
     found = (*parser.feed(_INDENTED.sub("", text).encode("utf-8", "replace")), *parser.finish())
     events: list[SseEvent] = []

@@ -1,4 +1,4 @@
-"""What was read of something pasted: which parts of a run are at hand, and the run that they make."""
+"""What was read of something pasted: which parts of a run are available, and the run that they make."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _contains_error(result: ChatResult) -> bool:
 
 
 def trace_of(evidence: Evidence) -> Trace:
-    """Return a run that contains what is at hand and nothing else; nothing of it has been read or checked."""
+    """Return a run that contains what is available and nothing else; nothing of it has been read or checked."""
     request = evidence.request or Request({}, "")
     if evidence.tools and "tools" not in request.body:
         request = replace(request, body={**request.body, "tools": list(evidence.tools)})

@@ -257,7 +257,7 @@ def _has_sign(text: str) -> bool:
 
 
 def _careful(evidence: Evidence, text: str, *, is_noted: bool) -> Evidence:
-    """Return evidence of whose answer only what is whole counts."""
+    """Return evidence of whose answer only what is complete counts."""
     chat = evidence.chat if evidence.chat is not None else evidence.stream
     notes = (*evidence.notes, GAP_NOTE) if is_noted else evidence.notes
     if chat is None:

@@ -4,7 +4,7 @@
     ...
     "finish_reason": "tool_calls"
 
-What is whole is read, and what was repaired is said. The text is gone through once.
+What is complete is read, and what was repaired is said. The text is gone through once.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def ends_an_answer(text: str) -> bool:
 
 
 def _goes_on_outside(text: str) -> bool:
-    """Return whether a text closes more than it opens, and then goes on with a name or a text: as a part of more."""
+    """Return whether a text closes more than it opens, and then continues with a name or a text: as a part of more."""
     bare = remove_strings(text)
     depth = 0
     for bracket in _BRACKET.finditer(bare):

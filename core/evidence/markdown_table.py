@@ -42,7 +42,7 @@ def _end_of_table(lines: list[str], at: int) -> int:
     while stop < len(lines) and lines[stop].strip():
         is_row = lines[stop].lstrip().startswith("|")
         if not is_row and _END.search(lines[stop - 1]) is not None:
-            break  # the row above is whole, so this line belongs to no row
+            break  # the row above is complete, so this line belongs to no row
         stop += 1
     return stop
 

@@ -243,7 +243,7 @@ def _has_fences(blocks: Sequence[Block]) -> bool:
 
 
 def _try_whole(text: str, row: int, read: Read, *, may_fail: bool) -> tuple[Evidence | None, RequestError | None]:
-    """Read a text as one thing; of one that was shortened a block may be whole."""
+    """Read a text as one thing; of one that was shortened a block may be complete."""
     try:
         return _try(text, row, read)
     except RequestError as error:

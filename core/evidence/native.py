@@ -163,7 +163,7 @@ def drop_prompt(answer: Answer, prompt: str | None) -> Answer:
 
 
 def objects_are_pieces(values: Sequence[JSON]) -> bool:
-    """Return whether JSON values, one a line, are the events of one stream and not an answer each."""
+    """Return whether JSON values, one per line, are the events of one stream and not an answer each."""
     found = [piece_of(one) for one in objects_of(list(values[:20]))]
     return len(values) > 1 and len(found) == len(values[:20]) and all(
         piece is not None and piece.words in ("a stream of KoboldCpp", "a stream of TGI", "a stream of llama.cpp")

@@ -109,7 +109,7 @@ def pieces_of_message(value: JSONObject) -> list[JSONObject]:
 
 
 def deltas_of_chunks(values: list[JSONObject]) -> list[JSONObject]:
-    """Return the deltas of LangChain's `AIMessageChunk`s, printed as they came; none of a lone one that is whole."""
+    """Return the deltas of LangChain's `AIMessageChunk`s, printed as they came; none of a lone one that is complete."""
     if not values or any(class_of(value) != "AIMessageChunk" for value in values):
         return []
     chunks = [[as_object(one) for one in _list(value.get("tool_call_chunks"))] for value in values]
@@ -326,7 +326,7 @@ def _is_cut(value: JSON) -> bool:
 
 
 def _is_whole_call(call: JSON) -> bool:
-    """Return whether a call can be read: it is whole, or cut only after its function."""
+    """Return whether a call can be read: it is complete, or cut only after its function."""
     function = as_object(as_object(call).get("function"))
     return not _is_cut(call) or (CUT not in function and "name" in function and "arguments" in function)
 

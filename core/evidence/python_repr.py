@@ -160,7 +160,7 @@ class _Scanner:
         return None
 
     def _member(self, members: JSONObject, name: str, depth: int) -> None:
-        """Read the value of a field; one that is broken off is left out, but for what is whole in it."""
+        """Read the value of a field; one that is broken off is left out, but for what is complete in it."""
         value = self._inner(depth)
         if not self.is_cut:
             members[name] = value

@@ -128,7 +128,7 @@ def _read_tools(tools: list[JSON]) -> Evidence:
 
 
 def _lone_messages(text: str, value: JSON) -> list[JSON] | None:
-    """Return the messages of a text that is one message, or one a line; `None` if it is anything else."""
+    """Return the messages of a text that is one message, or one per line; `None` if it is anything else."""
     if is_lone_message(value):
         return [value]
     lines = [] if value is not None else [json_of(line) for line in json_lines(text)]

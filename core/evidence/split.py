@@ -96,7 +96,7 @@ _SHORTENED = re.compile(
 )
 _DECODER = json.JSONDecoder()
 _MAX_READ = 6  # times the text, for JSON that is begun and never ends
-_MIN_ROWS = 3  # objects, one a line: of two, one may be a request and one its answer
+_MIN_ROWS = 3  # objects, one per line: of two, one may be a request and one its answer
 
 
 def split(text: str) -> tuple[Block, ...]:

@@ -5,7 +5,7 @@
     The job ends with `Request failed: no such field`.            code, or a quotation
     {"messages": [{"text": "Completion failed: …"}]}              a text within JSON that is no request
 
-Whether it is of a chat request is told by the whole text, whether it is an error by its own words.
+Whether it is of a chat request is decided by the whole text, whether it is an error by its own words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Errors in words that no table lists: found by their shape and class, and told apart from other programs' errors.
+r"""Errors in words that no table lists: found by their shape and class, and distinguished from other programs' errors.
 
     SomeError: words                    an exception, alone or at the end of a traceback, in any language
     ERROR module: words                 a line of a log

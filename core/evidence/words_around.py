@@ -52,7 +52,7 @@ _NO_COMPLAINT = re.compile(
     r"|truncated)|\?\s*\Z",
     re.IGNORECASE,
 )
-# Not a field of an object that is shown: of such a one all is read that is whole.
+# Not a field of an object that is shown: of such a one all is read that is complete.
 _REASON = re.compile(
     r"(?P<before>[^\n]{0,40})(?<![\"'(,{\w])(?<![\"'(,{] )finish_?reason\b[`'\"\])]{0,3}"
     r"(?:[ \t]{0,3}[:=]|[ \t]{1,3}(?:is|was)\b|[ \t]{0,3}\n)[ \t]{0,4}[`'\"]{0,2}"

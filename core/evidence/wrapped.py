@@ -1,6 +1,6 @@
 """Texts that a terminal or a mail program wrapped → as they were: without breaks within JSON or a printed object.
 
-A break is taken out only where what is left is whole: JSON that is valid, or an object that is printed to its end.
+A break is taken out only where what is left is complete: JSON that is valid, or an object that is printed to its end.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _read_events(text: str) -> str | None:
 
 
 def _is_open(pieces: list[list[str]]) -> bool:
-    """Return whether the last event of a stream is not whole yet, so that a line after a colon continues it."""
+    """Return whether the last event of a stream is incomplete yet, so that a line after a colon continues it."""
     data = "".join(pieces[-1]).removeprefix("data:").strip() if pieces and len(pieces[-1]) <= _MAX_PIECES else ""
     return data.startswith("{") and json_of(data) is None
 

@@ -12,7 +12,7 @@ r"""MiniMax M2: invocations with named parameters.
 Text is written plainly, anything else as JSON; the tool's schema decides. The
 line break before the section is framing; values are exact. Models of others write the
 same invocations between `<tool_call>` and `</tool_call>`, which no parser of this family reads. Where a build of the
-model loses the brackets of its tags, `invoke name="NAME">` and `parameter>` are left, one a line.
+model loses the brackets of its tags, `invoke name="NAME">` and `parameter>` are left, one per line.
 
 Source: the chat template of MiniMax-M2, 2025-10; exo-explore/exo#1882 and ml-explore/mlx-lm#1145 for lost brackets.
 """

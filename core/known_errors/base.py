@@ -48,7 +48,7 @@ class Cause(StrEnum):
 
 
 class Look(StrEnum):
-    """What is looked up in the request, where it is at hand, to show what a sentence is about."""
+    """What is looked up in the request, where it is available, to show what a sentence is about."""
 
     ROLES_ALTERNATE = "roles-alternate"
     OPEN_CALLS = "open-calls"

@@ -11,8 +11,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Chat template {name} was unable to be loaded directly into guidance",
         Stage.RENDER,
-        "The library writes turns by a class of its own for each template that it knows, found by the whole text of "
-        "the template; it does not know this one, and writes ChatML instead, which the model may not have learned.",
+        "The library has one class for each chat template that it knows, and recognizes a template by its complete "
+        "text. It does not know this one and writes ChatML instead, which the model may not have learned.",
         "Give `chat_template` a class (a subclass of `guidance.chat.ChatTemplate` that writes the beginning and end of "
         "each role as the model's template does), not a name.",
         "https://github.com/guidance-ai/guidance/issues/976",

@@ -17,7 +17,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Skipping malformed tool call due to invalid JSON.",
         Stage.PARSE,
-        "The client dropped a call because the arguments that it had put together are not JSON; what it had follows "
+        "The client dropped a call because the arguments that it assembled are not JSON; what it had follows "
         "`Arguments:`. If nothing or a single bracket follows, it is a piece of a streamed call, not what the model "
         "wrote.",
         _EMPTY,

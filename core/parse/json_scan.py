@@ -171,7 +171,7 @@ def _is_literal_start(written: str) -> bool:
 
 
 def _value_end(text: str, start: int, stop: int) -> tuple[int, bool]:
-    """Return where the value at `start` ends, and whether it is whole."""
+    """Return where the value at `start` ends, and whether it is complete."""
     if start >= stop:
         return stop, False
     if text[start] in "{[":

@@ -32,7 +32,7 @@ class PythonValue:
     Attributes:
         value: Decoded, as JSON.
         stop: The end of its last character, or where it breaks.
-        problem: What is wrong; `None` if it is whole.
+        problem: What is wrong; `None` if it is complete.
         is_cut: Whether the text ended inside it.
     """
 

@@ -21,7 +21,7 @@ async def render_on_server(request: Request, target: Target) -> Trace:
         target: With a `base_url`; a vLLM with `--enable-scale-out`, its GPU-less renderer, or a llama.cpp server.
 
     Returns:
-        A trace with `prompt`, `local_prompt` where a template is at hand, and the findings.
+        A trace with `prompt`, `local_prompt` where a template is available, and the findings.
 
     Raises:
         BackendError: The server cannot be reached, has no renderer, or refuses the request.

@@ -36,7 +36,7 @@ _SHOWN = 60  # characters of a template line that a sentence quotes
 
 
 class ReportedPrompt(NamedTuple):
-    """What a server told of the prompt that it used.
+    """What a server reported about the prompt that it used.
 
     Attributes:
         token_ids: Its ids, if known; they win over `text`.

@@ -42,7 +42,7 @@ def unpack_bundle(packed: str, limit: int) -> str:
     """Return the bundle that was packed.
 
     Raises:
-        RequestError: It is not whole, or longer than `limit` characters can be.
+        RequestError: It is incomplete, or longer than `limit` characters can be.
     """
     try:
         data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))

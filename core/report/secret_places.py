@@ -24,7 +24,7 @@ _BREAK = r"(?:\s|\\[nr])"
 
 
 def _option(options: str, commands: str, *words: str, value: str = _VALUE) -> Shape:
-    """Return the shape of what an option of a command is told."""
+    """Return the shape of the value of a command's option."""
     return shape(rf"((?<![\w.-])(?:{commands})\b{_REST}\s{options}{_QUOTE}){value}", *words)
 
 

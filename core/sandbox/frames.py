@@ -108,7 +108,7 @@ def uncollected() -> Iterator[None]:
 
 
 def frame_size(data: bytearray) -> int | None:
-    """Return the size of the frame that begins in `data`; `None` if its header is not whole."""
+    """Return the size of the frame that begins in `data`; `None` if its header is incomplete."""
     return None if len(data) < HEADER else HEADER + int.from_bytes(data[:HEADER], "big")
 
 

@@ -229,7 +229,7 @@ class Workers(Generic[AnyProcess]):
         return sum(self._serves(other, worker.lane) for other in self.all) <= 1
 
     def _usual(self) -> list[Worker[AnyProcess]]:
-        """Return the workers for jobs of whom nothing bad is known."""
+        """Return the workers for jobs that are not suspected of anything."""
         return [worker for worker in self.all if worker.lane is Lane.USUAL and not worker.is_aside()]
 
     def _held(self) -> Counter[str]:

@@ -7,7 +7,7 @@ const pd = await load(["embedded.js"]);
 const POINT = Uint8Array.from(atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="), (c) => c.charCodeAt(0));
 
 test("a picture gives back the bundle, and is the same picture besides", () => {
-  const whole = pd.withBundle(POINT, "H4sI-_9");
+  const whole = pd.embedBundle(POINT, "H4sI-_9");
 
   assert.equal(pd.bundleInPicture(whole), "H4sI-_9");
   assert.equal(pd.bundleInPicture(POINT), null);
@@ -15,7 +15,7 @@ test("a picture gives back the bundle, and is the same picture besides", () => {
 });
 
 test("a picture that is cut or lies about its parts ends the search", () => {
-  const whole = pd.withBundle(POINT, "H4sI-_9");
+  const whole = pd.embedBundle(POINT, "H4sI-_9");
   for (let length = 0; length < whole.length; length += 1) pd.bundleInPicture(whole.subarray(0, length));
   const lying = whole.slice();
   new DataView(lying.buffer).setUint32(8, 0xffffffff);
@@ -23,7 +23,7 @@ test("a picture that is cut or lies about its parts ends the search", () => {
 });
 
 test("what is no packed bundle is none", () => {
-  for (const text of ["", "<script>", "a b", "\u00e9"]) assert.equal(pd.bundleInPicture(pd.withBundle(POINT, text)), null);
+  for (const text of ["", "<script>", "a b", "\u00e9"]) assert.equal(pd.bundleInPicture(pd.embedBundle(POINT, text)), null);
 });
 
 test("a report and a Markdown text give back theirs, the last one where several stand there", () => {

@@ -63,14 +63,14 @@ def _run(options: argparse.Namespace) -> int:
         started = CaptureStarted(base_url=base_url, upstream=upstream, out=options.out, pid=os.getpid())
         printer.print(asdict(started) if options.json else base_url)
         log(f"Forwarding everything to {upstream}; exchanges are saved in {options.out}. Press Ctrl-C to end.")
-        say_who_may_use_it(options.host, upstream)
+        warn_of_exposure(options.host, upstream)
 
     def reported(outcome: Outcome) -> None:
         if outcome.failure is not None:
             log(masked_line(f"{outcome.failure.message} {outcome.failure.hint}"))
         printer.print(_outcome_json(outcome) if options.json else outcome_line(outcome))
 
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is told in our line
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is reported in our line
     capture = Capture(options.upstream, Path(options.out), options.host, options.port, tuple(options.host_name))
 
     async def serve() -> int:
@@ -83,8 +83,8 @@ def _run(options: argparse.Namespace) -> int:
     return COULD_NOT_RUN if n_failed else OK
 
 
-def say_who_may_use_it(host: str, upstream: str) -> None:
-    """Warn of whoever else may use a proxy, or read what goes through it."""
+def warn_of_exposure(host: str, upstream: str) -> None:
+    """Warn if others on the network can use a proxy, or read what goes through it."""
     if not is_loopback(host):
         log(
             f"Warning: others on the network can reach {host}: they can use the server through "

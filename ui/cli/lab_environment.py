@@ -21,7 +21,7 @@ from prompt_debugger.ui.cli.front import stopped_by
 from prompt_debugger.ui.cli.output import print_json, print_text
 from prompt_debugger.ui.cli.progress import log, working
 
-_STEP = 0.02  # of the whole; less news than that is not told
+_STEP = 0.02  # of the whole; smaller changes are not reported
 
 
 def add_environment_arguments(parser: argparse.ArgumentParser) -> None:

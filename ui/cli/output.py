@@ -219,7 +219,7 @@ MAX_COLOURED_CHARS = 200_000  # a longer document is for a program, and colourin
 
 
 class PlainStyle(Style):
-    """Colours of the 256 that every terminal has, those alone that are told from white and from black."""
+    """Colours of the 256 that every terminal has, those alone that can be told from white and from black."""
 
     styles = {  # noqa: RUF012  # pygments reads it from the class
         Token: "",

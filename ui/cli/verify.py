@@ -217,7 +217,7 @@ def _json_object(text: str | None) -> JSONObject:
 
 
 def _teller() -> Callable[[Progress], None]:
-    """Return a listener that says how far it is."""
+    """Return a listener that prints the progress."""
     began = time.monotonic()
     return lambda progress: say(progress_line(progress, time.monotonic() - began))
 

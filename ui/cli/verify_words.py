@@ -23,7 +23,7 @@ RATES = {
 
 
 def progress_line(progress: Progress, elapsed_s: float) -> str:
-    """Return how far it is in one line: bar, rate, time left, calls lost so far."""
+    """Return the progress in one line: bar, rate, time left, calls lost so far."""
     done, total = progress.read + progress.failed, max(progress.total, 1)
     filled = min(_BAR, round(_BAR * done / total))
     rate = (done - progress.read_before) / elapsed_s if elapsed_s > 0 else 0.0

@@ -30,7 +30,7 @@ from prompt_debugger.core.tools.watch import (
 from prompt_debugger.core.tools.watch.kept import Bounds, WatchJournal
 from prompt_debugger.core.tools.watch.serve import UNFILED, UNWRITTEN, Listener
 from prompt_debugger.core.tools.watch.shared import is_shared, save, shown
-from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, say_who_may_use_it
+from prompt_debugger.ui.cli.capture import Printer, add_proxy_arguments, warn_of_exposure
 from prompt_debugger.ui.cli.front import stopped_by
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, masked_line
 from prompt_debugger.ui.cli.progress import log, working
@@ -125,7 +125,7 @@ def _run(options: argparse.Namespace) -> int:
         log(f"Forwarding everything to {upstream}; {kept}. Press Ctrl-C to end.")
         if metrics:
             log(f"Metrics: {metrics}")
-        say_who_may_use_it(options.host, upstream)
+        warn_of_exposure(options.host, upstream)
 
     def alarm(found: Alarm | CanaryResult) -> None:
         printer.print(found.to_json() if options.json else masked_line(found.line))

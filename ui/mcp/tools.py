@@ -70,7 +70,7 @@ class _Progress(RunProgress):
     report: Callable[[str], None] = lambda _: None
 
     def take(self, progress: Progress) -> None:
-        """Take down how far it is, and pass on each new sentence."""
+        """Store the progress, and pass on each new sentence."""
         is_new = progress.sentence != self.sentence
         RunProgress.take(self, progress)
         if is_new:

@@ -1,7 +1,7 @@
 """What the model wrote compared with what the message says, field by field: what differs, and how much that matters.
 
 Strings are aligned by `difflib`; a stretch that differs in white space alone is
-soft, any other is hard. Two spellings of one JSON value are told from two values.
+soft, any other is hard. Two spellings of one JSON value are distinguished from two values.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def count_payload(
 
 
 def setups_payload(comparison: Comparison, source: str, other: str) -> str:
-    """Return the payload of one request in two setups, each told in words."""
+    """Return the payload of one request in two setups, each described in words."""
     unit = "token" if comparison.difference is None else comparison.difference.unit
     sides: list[JSON] = [
         {

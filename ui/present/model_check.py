@@ -20,7 +20,7 @@ _MAX_DELTAS = 60
 
 
 def check_running_payload(words: str, fraction: float | None = None) -> str:
-    """Return the payload of a check that is running; `words` say how far it is, `fraction` of what it is at."""
+    """Return the payload of a check that is running; `words` describe the progress, `fraction` of what it is at."""
     return pack_payload(
         {
             "state": "running",

@@ -39,7 +39,7 @@ from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
 from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines  # noqa: E402
 from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
 from prompt_debugger.ui.web.memory_release import keep_little  # noqa: E402
-from prompt_debugger.ui.web.private_log import keep_words_out_of_log  # noqa: E402
+from prompt_debugger.ui.web.private_log import log_places_only  # noqa: E402
 from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
 from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
@@ -106,7 +106,7 @@ def launch_app(settings: PageSettings) -> None:
         _require_answer(url, settings)
         print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
         if settings.public:
-            keep_words_out_of_log()
+            log_places_only()
         labs.warm_up(settings.target)
         if settings.installs_lab:
             labs.install(settings.target)

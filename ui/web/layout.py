@@ -270,7 +270,7 @@ def _wire_run(page: Page) -> Dependency:
     inputs = [panel.editor, *panel.sending_fields, panel.read_as, panel.row, panel.run_on, panel.api, page.servers]
     outputs = [page.trace, page.asks, page.servers, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace, page.asks], api_name="begin", queue=False, **quiet())
-    as_pressed = "(...values) => PromptDebugger.withTextToRun(...values)"
+    as_pressed = "(...values) => PromptDebugger.fillRunText(...values)"
     running: Dependency = started.then(
         run, inputs, outputs, js=as_pressed, api_name="run", concurrency_limit=None, **quiet()
     )

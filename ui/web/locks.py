@@ -28,7 +28,7 @@ def unlocked_lines(unlocked: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def refuse_weak_sandbox(unlocked: Mapping[str, str]) -> None:
-    """Refuse to serve untrusted users from a sandbox that is not whole.
+    """Refuse to serve untrusted users from a sandbox that is incomplete.
 
     Args:
         unlocked: Parts, each with why this system lacks it.

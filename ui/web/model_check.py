@@ -135,7 +135,7 @@ class ModelChecks:
 
     @shown_as(lambda error: CheckChange(tool_error_payload(error)))
     async def check(self, fields: CheckFields, target: TargetFields) -> AsyncGenerator[CheckChange, None]:
-        """Check a model; yield how far it is, and at the end what was found."""
+        """Check a model; yield the progress, and at the end what was found."""
         if self._public is not None:
             yield self._public
             return

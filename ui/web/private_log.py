@@ -23,7 +23,7 @@ _PLACES = 6
 _BLANK = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
 
-def keep_words_out_of_log(stream: TextIO | None = None) -> None:
+def log_places_only(stream: TextIO | None = None) -> None:
     """Let this process log places and kinds alone from now on; call it once the page is up.
 
     Args:

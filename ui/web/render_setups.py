@@ -1,6 +1,6 @@
 """Which template and tokenizer the request in the editor is rendered with, apart from any run.
 
-The lab's files are at hand whether or not a lab may be booted. Of an endpoint it is
+The lab's files are available whether or not a lab may be booted. Of an endpoint it is
 what the person named under Target, else what its last run showed. On a public page
 nothing that a visitor types reaches the disk or the network.
 """

@@ -110,7 +110,7 @@ class _PageWithTags:
         self._body = b""
 
     async def send(self, message: Message) -> None:
-        """Hold the answer back until it is whole."""
+        """Hold the answer back until it is complete."""
         if message["type"] == "http.response.start":
             self._start = message
             return

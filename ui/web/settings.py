@@ -31,7 +31,7 @@ class PageSettings:
         endpoints: Addresses of servers that visitors of a public page may name.
         trusted_hosts: Further values of the Host header to answer to.
         verification: What the verify panel offers to open; "" for nothing.
-        accepts_weak_sandbox: Whether a public page is served where the sandbox's lock is not whole.
+        accepts_weak_sandbox: Whether a public page is served where the sandbox's lock is incomplete.
         proxies: Addresses and networks of proxies that are believed about whom they speak for.
     """
 

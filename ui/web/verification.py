@@ -65,7 +65,7 @@ class Verifications:
 
     @shown_as(lambda error: Step(tool_error_payload(error)))
     async def verify(self, asked: Asked, fields: TargetFields, key: str) -> AsyncGenerator[Step, None]:
-        """Ask the page's target for every row of a dataset; yield how far it is, and at the end what was found."""
+        """Ask the page's target for every row of a dataset; yield the progress, and at the end what was found."""
         self._check_own()
         if self._labs is None:
             raise RequestError("There is no server to ask.", "Name one under Target.")

@@ -71,7 +71,7 @@ class VerifyRun:
     draw: Draw
 
     async def steps(self, asked: Asked, target: Target) -> AsyncGenerator[Step, None]:
-        """Yield how far it is until every row was read or the budget is used; closing it ends the asking.
+        """Yield the progress until every row was read or the budget is used; closing it ends the asking.
 
         Raises:
             DebuggerError: There is no request in the dataset, or the server does not answer.
@@ -115,7 +115,7 @@ class VerifyRun:
 
 
 def running_payload(progress: Progress, elapsed_s: float, table: str | None = None) -> str:
-    """Return the payload while it runs: how far it is, above what was read so far."""
+    """Return the payload while it runs: its progress, above what was read so far."""
     done = progress.read + progress.failed
     summary = joined(
         f"{done:,} of {progress.total:,} read",

@@ -67,7 +67,7 @@ function checksum(bytes) {
  * @param {string} packed
  * @returns {Uint8Array<ArrayBuffer>}
  */
-export function withBundle(picture, packed) {
+export function embedBundle(picture, packed) {
   const body = new TextEncoder().encode("tEXt" + KEYWORD + "\0" + packed);
   const chunk = new Uint8Array(body.length + 8);
   const view = new DataView(chunk.buffer);

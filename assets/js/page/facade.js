@@ -11,8 +11,8 @@ import { lostStrip } from "./lost_connection.js";
 import { loopOrder } from "../tools/loop_view.js";
 import { comparisonRefused } from "../tools/comparison_view.js";
 import { chosenTrials } from "../tools/fixes_view.js";
-import { order, orderRefused, tellAt, withOrder } from "./orders.js";
-import { withTextToRun } from "./outdated.js";
+import { order, orderRefused, tellAt, fillOrder } from "./orders.js";
+import { fillRunText } from "./outdated.js";
 import { typed } from "./typed.js";
 import { unpackText } from "../lib/packing.js";
 import { askAgain } from "../tools/parser_views.js";
@@ -25,5 +25,5 @@ import { requestEdited } from "../editor/template_editor.js";
 globalThis.PromptDebugger = {
   applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller, editorLanguage,
   keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, runExtended, settle,
-  tellAt, typed, unpackText, withOrder, withTextToRun,
+  tellAt, typed, unpackText, fillOrder, fillRunText,
 };

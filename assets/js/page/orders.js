@@ -34,7 +34,7 @@ export const tellAt = (place) => (teller = typeof place === "string" ? document.
  * @param {unknown} _
  * @param {...unknown} rest
  */
-export const withOrder = (_, ...rest) => [value, ...rest];
+export const fillOrder = (_, ...rest) => [value, ...rest];
 
 /**
  * @param {string} sentence

@@ -121,7 +121,7 @@ document.addEventListener(
  * @param {string} text
  * @param {...unknown} rest
  */
-export const withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...aimed(rest)];
+export const fillRunText = (text, ...rest) => [textToRun === null ? text : textToRun, ...aimed(rest)];
 
 // A run of the history is about to be drawn: it was made of this text.
 /** @param {string | null} text */

@@ -220,7 +220,7 @@ const textOf = (decoded) => new TextDecoder().decode(decoded.columns);
  * @param {(header: any, text: string) => Node[]} draw
  * @returns {View}
  */
-function withText(root, name, hint, draw) {
+function viewWithText(root, name, hint, draw) {
   let text = "";
   const inner = bench(root, name, hint, (header) => draw(header, text));
   return {
@@ -251,7 +251,7 @@ function sourceBox(text, label) {
 const copying = (label, text) => button(label, "pd-small", (event) => copyText(text, event.currentTarget));
 
 builders.shrunk = (root, name) =>
-  withText(root, name, "Messages, tools, properties and text are left out as long as the same finding stays and the same calls are missing. The smallest request is confirmed by three further runs.", (header, text) => {
+  viewWithText(root, name, "Messages, tools, properties and text are left out as long as the same finding stays and the same calls are missing. The smallest request is confirmed by three further runs.", (header, text) => {
     if (!text) return [];
     const row = make("p", "pd-offered-actions");
     const said = make("span", "pd-muted", "");
@@ -269,7 +269,7 @@ builders.shrunk = (root, name) =>
   });
 
 builders.upstream = (root, name) =>
-  withText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and the result is shown. Alternatively, a diff of the source, offered only if it is proven: the test fails without and passes with it, and other outputs are read as well as before.", (header, text) => {
+  viewWithText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and the result is shown. Alternatively, a diff of the source, offered only if it is proven: the test fails without and passes with it, and other outputs are read as well as before.", (header, text) => {
     if (!text) return [];
     const row = make("p", "pd-offered-actions");
     row.append(copying("Copy", text), button("Save " + header.name, "pd-small", () => saveFile(new TextEncoder().encode(text), "text/plain", header.name)));

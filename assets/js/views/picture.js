@@ -1,6 +1,6 @@
 // @ts-check
 // A picture of a run for a bug report: verdict, raw output by fate, message, findings. Drawn on a canvas, so nothing can taint it.
-import { withBundle } from "../lib/embedded.js";
+import { embedBundle } from "../lib/embedded.js";
 import { cellsOf, plural, visibleText } from "../lib/payload.js";
 
 /**
@@ -429,7 +429,7 @@ async function saveCanvas(canvas, fileName, packed) {
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   if (!blob) return;
   const link = document.createElement("a");
-  const data = packed ? withBundle(new Uint8Array(await blob.arrayBuffer()), packed) : blob;
+  const data = packed ? embedBundle(new Uint8Array(await blob.arrayBuffer()), packed) : blob;
   link.href = URL.createObjectURL(new Blob([data], { type: "image/png" }));
   link.download = fileName;
   link.click();

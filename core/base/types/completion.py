@@ -69,7 +69,7 @@ class Completion:
         constraint: The structural tag or grammar that was applied, as JSON text.
         body: The answer as received.
         elapsed_s: Seconds from sending to the last byte.
-        tokens: Token table of `text`, where ids and a tokenizer are at hand.
+        tokens: Token table of `text`, where ids and a tokenizer are available.
         completeness: Whether `text` still has the control tokens that the model wrote; decided in `core.complete`.
         completeness_reason: What shows that, one sentence; "" if no one looked.
     """

@@ -9,7 +9,7 @@ Shapes that are read, each seen at a real server or in its documentation:
     {"detail": [{"loc": […], "msg"}]}        FastAPI's validation; also inside `message` (Mistral)
     {"message": "[{'type': …, 'loc': (…)}]"} the same as Python text (vLLM)
     2 validation errors for X\nplace\n  words [type=…]  the same as pydantic writes it
-    2 validation errors:\n  {'type': …, 'loc': (…)}  the same, one a line (vLLM, FastAPI 0.116 on)
+    2 validation errors:\n  {'type': …, 'loc': (…)}  the same, one per line (vLLM, FastAPI 0.116 on)
     [{"error": {…}}]                         Google
     {"success": false, "errors": [{"message"}]}  Cloudflare
     {"OriginalMessage": "{\"error\": …}"}    SageMaker: words that are JSON again
@@ -57,7 +57,7 @@ _VALIDATION_FAULT = re.compile(
 )
 _FAULTS_BELOW = re.compile(r"\b(\d{1,4}) validation errors?:\s{0,4}\n(?=[ \t]{0,8}\{'type': ')")
 _MAX_LISTED = 60_000  # characters
-_MAX_LINES = 4_000_000  # characters of errors that are listed one a line
+_MAX_LINES = 4_000_000  # characters of errors that are listed one per line
 # One of them; vLLM 0.32 joins the steps of the place and leaves out what is long.
 _LINE_FAULT = re.compile(
     r"[ \t]{0,8}\{'type': '\w{1,60}', 'loc': (?:\(([^\n]{1,6000}?)\)|'([^'\n]{1,6000})'), 'msg': "

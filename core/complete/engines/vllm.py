@@ -73,7 +73,7 @@ def _first_texts(body: JSONObject) -> JSONObject:
 
 
 def _first_thoughts(body: JSONObject) -> JSONObject:
-    """Leave the first line of reasoning: of several texts, one a line, vLLM 0.32's Responses reads the first."""
+    """Leave the first line of reasoning: of several texts, one per line, vLLM 0.32's Responses reads the first."""
     for message in objects_of(body.get("messages")):
         reasoning = message.get("reasoning")
         if message.get("role") == "assistant" and isinstance(reasoning, str):

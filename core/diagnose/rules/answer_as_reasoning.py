@@ -105,7 +105,7 @@ def _unless(parser: str) -> str:
 
 
 def _steps(trace: Trace, report_it: Step) -> tuple[Step, ...]:
-    """Return what helps: to tell the parser, or only another parser where this one cannot be told."""
+    """Return what helps: to tell the parser, or only another parser where this one cannot be determined."""
     parser = None if trace.server is None else trace.server.reasoning_parser
     return (_OTHER_PARSER,) if parser in TABLES.parsers_ignoring_switch else (report_it, _OTHER_PARSER)
 

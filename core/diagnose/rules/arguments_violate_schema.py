@@ -48,7 +48,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, i
 
 _DECODE = Step(
     "Decode this value once more in the client. A parser that finds no plain `type` for a parameter (a union, `anyOf`, "
-    "`$ref`) takes it for text; declare a plain `type`, or use a release that resolves it."
+    "`$ref`) treats it as text; declare a plain `type`, or use a release that resolves it."
 )
 
 

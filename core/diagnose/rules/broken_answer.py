@@ -172,7 +172,7 @@ def _is_stream_without_error(result: ChatResult) -> bool:
 
 
 def _find_absent(result: ChatResult) -> str | None:
-    """Return what an answer in one document lacks; "" if it is whole, `None` if it reports an error."""
+    """Return what an answer in one document lacks; "" if it is complete, `None` if it reports an error."""
     answer = as_object(decode_json(result.body))
     choices = answer.get("choices")
     if "choices" not in answer or answer.get("error") or (result.error or "").startswith(_REPORTED):

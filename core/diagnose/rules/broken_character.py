@@ -68,8 +68,8 @@ def _report_without_raw(field: str, text: str, at: int) -> Report:
         "form a character: the server decoded the ids one by one and cut a character whose bytes are spread over two "
         "tokens, the output ended within one, or the text was read in the wrong encoding when it was copied.",
         evidence=(in_message(field, text[at : at + 1], Span(at, at + 1)),),
-        fix="Ask once more without streaming: if the character is whole then, the server's incremental decoding breaks "
-        "it, so update the server. If it is broken there, too, look at the ids (`return_token_ids` in vLLM).",
+        fix="Ask once more without streaming: if the character is complete then, the server's incremental decoding "
+        "breaks it, so update the server. If it is broken there, too, look at the ids (`return_token_ids` in vLLM).",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )

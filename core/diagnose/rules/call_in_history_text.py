@@ -7,7 +7,7 @@ What it finds:
     wants JSON. Of tools that the request offers, where it offers any.
 
 Why it matters:
-    When it came, no one parsed it, so the tool never ran. The model now takes it for the way in
+    When it came, no one parsed it, so the tool never ran. The model now takes it as the way in
     which calls are written here, and repeats it, even on a server that would parse its calls.
 
 Bad:
@@ -64,7 +64,7 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"messages[{index}] of the history contains a call to `{name}` as text.",
         detail="It has the call in `content` and no `tool_calls`: the answer was not parsed, and the client kept it "
-        f"as it was. The model takes it for an example of how to write calls.{more}",
+        f"as it was. The model takes it as an example of how to write calls.{more}",
         evidence=(in_request(f"messages[{index}].content", content[slice(*span)]),),
         fix=(Step(_KEEP), *(parser_steps(trace, family) if family and not is_plain_words(family) else ())),
         certainty=Certainty.INFERRED,

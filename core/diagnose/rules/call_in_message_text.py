@@ -9,7 +9,7 @@ What it finds:
     content that consists only of calls in a notation without control tokens (bare JSON,
     Python), if the request does not ask for JSON (a note without the request, because it is
     a guess), or what is left of a call without its control tokens (an error if its header
-    is whole, as in `commentary to=functions.f json{…}`), calls as JSON in a code fence, calls
+    is complete, as in `commentary to=functions.f json{…}`), calls as JSON in a code fence, calls
     in a Python list after other text, a call in XML that no family writes, in ReAct, in JSON
     with keys that an agent framework teaches or as a client prints it, a complete call in
     the reasoning of a message without anything else, and content that is a JSON object with

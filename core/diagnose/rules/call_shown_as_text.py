@@ -116,7 +116,7 @@ def _report_list_at_end(trace: Trace, parse: Parse) -> Iterator[Report]:
 
 
 def _is_broken(call: ToolCallAttempt) -> bool:
-    """Return whether a call is not whole, and no one shortened it with `...` where it was copied."""
+    """Return whether a call is incomplete, and no one shortened it with `...` where it was copied."""
     return call.status is not CallStatus.COMPLETE and bool(call.name) and not is_shortened(call.arguments)
 
 

@@ -119,7 +119,7 @@ def _cause_of(trace: Trace, text: str) -> _Cause:
 def _lost_in_stream(shown: str) -> _Cause:
     """Return what breaks off arguments in a stream where nothing limited the output."""
     why = f"{shown} The model ended its turn; either the parser did not stream the rest, or the model stopped inside "
-    fix = "Ask without streaming, and compare: if the arguments are whole then, the server's streaming parser "
+    fix = "Ask without streaming, and compare: if the arguments are complete then, the server's streaming parser "
     fix += "loses them. Update the server, or do not stream calls."
     return _Cause("break off, though no limit was reached", f"{why}the call.", fix, Certainty.INFERRED, Stage.PARSE)
 

@@ -76,7 +76,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_left_as_asked(trace: Trace) -> bool:
-    """Return whether no parser was asked, and every call is whole in the text."""
+    """Return whether no parser was asked, and every call is complete in the text."""
     if offline_method(trace) is None or trace.chat is None or trace.parse is None:
         return False
     content, raw, position = content_of(trace.chat.message) or "", trace.parse.raw, 0

@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 _MAX_CHARS = 4_000  # characters of a value
 _FIX = (
     "Compare it with the tool's schema: paste the request, too. A parser that finds no plain `type` for a parameter (a "
-    "union, `anyOf`, `$ref`) takes it for text; until that is fixed, decode the value once more."
+    "union, `anyOf`, `$ref`) treats it as text; until that is fixed, decode the value once more."
 )
 
 

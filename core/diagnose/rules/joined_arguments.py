@@ -75,7 +75,8 @@ def _report_in_one_value(call: CallField) -> Iterator[Report]:
         return
     field = f"{call.field}.function.arguments"
     yield Report(
-        title=f"The arguments of the call to `{call.name}` are one text that contains {len(fault.parts)} JSON objects.",
+        title=f"The arguments of the call to `{call.name}` are one string that contains {len(fault.parts)} JSON "
+        "objects.",
         detail=f"`{values[0][0]}` in `{field}` is {text[:160]!r}: {fault.words}. A client joined the arguments of "
         "several calls and, as the result was not JSON, wrapped it as a text.",
         evidence=(in_message(field, as_text(call.arguments)),),

@@ -220,7 +220,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         for span in find_used_markers(content)
         if (marker := content[span.start : span.stop]) not in of_turns
         and marker not in asked
-        and not any(a <= span.start < b for a, b in ends)
+        and not any(start <= span.start < stop for start, stop in ends)
     ]
     if spans:
         marker = content[spans[0].start : spans[0].stop]
@@ -236,7 +236,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         yield Report(
             title=f"The marker `{marker}` is in content.",
             detail=f"At character {spans[0].start} of content; without the raw output, it may not be markup.",
-            evidence=tuple(in_message("content", content[a:b], Span(a, b)) for a, b in spans),
+            evidence=tuple(in_message("content", content[slice(*span)], span) for span in spans),
             fix=_fix(trace),
             certainty=Certainty.INFERRED,
             severity=Severity.WARNING,

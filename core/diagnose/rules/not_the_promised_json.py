@@ -4,7 +4,7 @@ What it finds:
     With `response_format` of type `json_object` or `json_schema`, or with
     `structured_outputs.json`, an answer without tool calls whose content is not JSON, or
     breaks the schema: the constraint was ignored. A warning at the stage `complete` where a
-    limit cut the answer before its JSON was whole; an answer that is whole although a limit
+    limit cut the answer before its JSON was complete; an answer that is complete although a limit
     was reached is not judged. A document that is not closed, and reasoning instead of JSON,
     have separate rules.
 

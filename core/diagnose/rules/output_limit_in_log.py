@@ -47,7 +47,7 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         evidence = (FindingEvidence("server", quote=line),)
         yield Report(
-            title=title, detail="The server's log says so; the answer is not whole.", evidence=evidence, fix=fix
+            title=title, detail="The server's log says so; the answer is incomplete.", evidence=evidence, fix=fix
         )
 
 

@@ -74,8 +74,8 @@ _DETAILS = {
 }
 _FIXES = {
     Reported.BROKEN: "Look at `finish_reason`: with `length`, raise `max_tokens`. Otherwise ask once without "
-    "streaming: if the arguments are whole then, the stream's parser broke them, so run a current release. Paste the "
-    "arguments themselves: what is wrong with them names the cause.",
+    "streaming: if the arguments are complete then, the stream's parser broke them, so run a current release. Paste "
+    "the arguments themselves: what is wrong with them names the cause.",
     Reported.JOINED: "Record the stream (`capture`) and paste it: it shows whether two calls have one index. If each "
     "has its own, update the client. Until then ask without streaming, or for one call at a time "
     "(`parallel_tool_calls` set to `false`).",

@@ -117,8 +117,8 @@ def _no_beginning(trace: Trace, call: CallField, arguments: str) -> Report:
         detail=f"They are {arguments[:120]!r}, the rest of a JSON object: the first piece{where} with arguments was "
         "lost, most likely the one in which the call's name came, or a gateway left it out.",
         evidence=(in_message(f"{call.field}.function.arguments", arguments),),
-        fix="Do not execute this call. Ask without streaming: if the arguments are whole then, what wrote the stream "
-        "lost their beginning; run a current release of it, and until then do not stream calls.",
+        fix="Do not execute this call. Ask without streaming: if the arguments are complete then, what wrote the "
+        "stream lost their beginning; run a current release of it, and until then do not stream calls.",
         stage=Stage.PARSE if trace.chat_stream is not None else None,
     )
 

@@ -5,7 +5,7 @@ What it finds:
     token that ends a turn and then by one that opens the next. Content that begins with
     such a token quotes a prompt. Of a raw output alone nothing is reported: a prompt
     that was cut at its beginning looks the same. Likewise, as an inference, an answer
-    that goes on with the user's turn in plain text: a line that begins with `### Human:`,
+    that continues with the user's turn in plain text: a line that begins with `### Human:`,
     or one with `User:` and then one with `Assistant:`, unless the request has such
     labels, or speaks of a dialogue.
 
@@ -67,7 +67,7 @@ def _find_spoken(trace: Trace, text: str) -> Iterator[Report]:
         return
     label = f"{turn.label}:"
     yield Report(
-        title=f"After its answer the model goes on with a turn of the user (`{label}`).",
+        title=f"After its answer the model continues with a turn of the user (`{label}`).",
         detail=f"At character {turn.span.start} of content: nothing stopped the model at the end of its turn, and it "
         "wrote the user's next question itself. Such labels are of a prompt in plain text, not of a chat template with "
         "tokens that end a turn. If a dialogue was asked for, nothing is wrong.",

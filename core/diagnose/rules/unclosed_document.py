@@ -1,7 +1,7 @@
 """The promised JSON document is not closed, although finish_reason says that it ended.
 
 What it finds:
-    Content that begins as JSON and stops before it is whole, where the request promises
+    Content that begins as JSON and stops before it is complete, where the request promises
     JSON, no limit was reached and finish_reason is not `length`. A warning if no request is
     available and content is only this kind of document.
 

@@ -102,7 +102,7 @@ def _report_nested(trace: Trace) -> Iterator[Report]:
 
 
 def _sent_twice(trace: Trace, field: str, text: str) -> tuple[str, int] | None:
-    """Return a piece that comes twice in a row, and the event of the second, if arguments are whole without it."""
+    """Return a piece that comes twice in a row, and the event of the second, if arguments are complete without it."""
     is_written = trace.raw is not None and text in trace.raw.text  # by the model itself
     deltas = () if trace.chat_stream is None or is_written else trace.chat_stream.deltas
     pieces: list[tuple[int, str]] = []

@@ -1,4 +1,4 @@
-"""Tool calls, or pieces of them, one a line.
+"""Tool calls, or pieces of them, one per line.
 
     {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}      calls of a message
     {"name": "f", "arguments": {}}                                                     calls as a model writes them

@@ -154,7 +154,7 @@ def _read_printed(values: list[JSONObject]) -> Evidence:
 
 
 def _events(text: str) -> list[JSONObject]:
-    """Return the messages of the events of AutoGen that a text prints, one a line."""
+    """Return the messages of the events of AutoGen that a text prints, one per line."""
     starts = [found.start() for found in islice(_AUTOGEN.finditer(text), _MAX_MESSAGES)]
     lines = [text[start : line_end(text, start)] for start in starts]
     read = [read_fields(line) for line in lines]

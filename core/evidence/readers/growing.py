@@ -28,7 +28,7 @@ _STARTS = ("[{'role'", '[{"role"', "{'role'", '{"role"')
 
 
 def _messages(text: str) -> list[JSONObject]:
-    """Return the messages of the assistant, one a line, where each goes on with the text of the one before."""
+    """Return the messages of the assistant, one per line, where each continues with the text of the one before."""
     lines = [line.strip() for line in text.split("\n")] if len(text) <= _MAX_CHARS else []
     printed = [line for line in lines if line.startswith(_STARTS)][:_MAX_LINES]
     if len(printed) < _MIN_LINES:

@@ -137,7 +137,7 @@ def _printed(text: str) -> list[JSONObject]:
 
 
 def _chunks_by_line(text: str) -> list[JSONObject]:
-    """Return the chunks that LangChain prints without a class, one a line, all of one id; none of anything else."""
+    """Return the chunks that LangChain prints without a class, one per line, all of one id; none of anything else."""
     if pieces := _pieces_by_line(text):
         return pieces
     lines = [line for line in text.split("\n") if line.startswith("content=") and " additional_kwargs={" in line]

@@ -5,7 +5,7 @@
     gen_ai.prompt.0.content, gen_ai.completion.0.tool_calls.0.name              OpenLLMetry
     llm.input_messages.0.message.content, llm.output_messages.0.message…        OpenInference
 
-as JSON, one a line, one after another as a console exporter prints them, or as JavaScript's console prints objects.
+as JSON, one per line, one after another as a console exporter prints them, or as JavaScript's console prints objects.
 
 Source: OpenTelemetry's semantic conventions for generative AI, 1.28 to 1.38.
 """

@@ -3,7 +3,7 @@
 vLLM is never imported here. A process that imports it costs half a gigabyte and
 some seconds once; helpers are forked from it within milliseconds, and a parser
 answers within one. Whatever happens to a helper (crash, hang, flood, out of
-memory) is one `EngineError` to who asked, and the next request finds another.
+memory) is one `EngineError` to the caller, and the next request finds another.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class ProbeAnswer:
         quote: The prompt around it; "" if there is nothing to show.
         template_line: Line of the template that wrote it or failed, from 1, where known.
         template_column: Column, from 1, where known.
-        change: What kind of change it is, where one is told apart.
+        change: What kind of change it is, where one is distinguished.
         fault: What the template failed with, a sentence; "" unless it refused.
     """
 

@@ -16,7 +16,7 @@ _MARKER = re.compile(r"<[|\uff5c]?[^<>\s]+[|\uff5c]?>|\[/?[A-Z_]{2,}\]")
 def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple[str, TokenTable]:
     """Return the text of ids and their token table.
 
-    Which entries are special is not told; those that look like markers count as added.
+    Which entries are special is not reported; those that look like markers count as added.
     """
     text, edges = decode_pieces(pieces)
     first: dict[int, bytes] = {}

@@ -17,7 +17,7 @@ from prompt_debugger.core.base.types import SpanKind
 from prompt_debugger.core.render.trace.runs import EscapedField, Field, Run, RunKind, expand, total_length, unknown_runs
 from prompt_debugger.core.render.trace.strings import TracedStr, plain
 
-_FINE_PIECES = 20_000  # pieces of one escaped field that are told apart; beyond, the range is enough
+_FINE_PIECES = 20_000  # pieces of one escaped field that are distinguished; beyond, the range is enough
 
 # ASCII that no escape touches, anything beyond ASCII, or one character that may be escaped.
 _PIECES = re.compile(r"[ !#-%(-;=?-\[\]-~]+|[^\x00-\x7f]+|[\x00-\x7f]")

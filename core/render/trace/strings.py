@@ -4,7 +4,7 @@
 
 Every method calls the one of `str` first, with the arguments as they came, so text
 and error messages are those of `str`; then it works out the runs of the result.
-A result whose origin cannot be told is marked unknown, never guessed.
+A result whose origin cannot be determined is marked unknown, never guessed.
 """
 
 from __future__ import annotations

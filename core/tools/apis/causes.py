@@ -219,7 +219,7 @@ def _has_media(trace: Trace) -> bool:
 
 
 def cause_of_answers(left: Trace, right: Trace, before: ApiDifference | None, change: JsonChange) -> str | None:
-    """Return what lets two answers differ: prompts or outputs that differ, else how one output was read or told."""
+    """Return what lets two answers differ: prompts or outputs that differ, else how one output was read or returned."""
     if before is not None:
         return "prompt: the prompts differ" if before.where == "prompt" else "raw: the outputs differ"
     if (chance := cause_of_chance(left, right)) is not None and not all(map(_is_own, (left, right))):
@@ -229,7 +229,7 @@ def cause_of_answers(left: Trace, right: Trace, before: ApiDifference | None, ch
     outcomes = [[match.outcome for match in one.ledger.matches] for one in (left.parse, right.parse)]
     if change.path.startswith("tool_calls") and outcomes[0] != outcomes[1]:
         return "parse: the model wrote the same for both, and its calls were read differently"
-    return "response: the model wrote the same for both, and its calls were read alike"
+    return "response: the model wrote the same for both, and its calls were read the same way"
 
 
 def _is_judged(parse: Parse | None) -> bool:

@@ -6,7 +6,7 @@
     messages           message_start, content_block_start/_delta/_stop, message_delta, message_stop
     gemini             answers with the parts that are new; the last ones have `finishReason` and the counts
 
-What is not known to be whole is `is_whole` false, with the reason; it is never passed off as an answer.
+What is not known to be complete is `is_whole` false, with the reason; it is never passed off as an answer.
 
 Source: https://platform.openai.com/docs/api-reference and https://docs.anthropic.com/en/api/messages-streaming,
 as of 2026-10.
@@ -251,7 +251,7 @@ class _Block:
         try:
             value: JSON = json.loads(text or "{}")
         except (ValueError, RecursionError):
-            self.problem = "the arguments of a tool call, put together, are not JSON"
+            self.problem = "the assembled arguments of a tool call are not JSON"
             return text
         return value
 

@@ -234,7 +234,7 @@ async def _noted(pieces: AsyncIterator[bytes], exchange: Exchange) -> AsyncItera
 async def _strip_ids(
     headers: RawHeaders, pieces: AsyncIterator[bytes], content_type: str
 ) -> tuple[RawHeaders, AsyncIterator[bytes]]:
-    """Return an answer for a client that did not ask for ids: a stream as it comes, anything else once it is whole."""
+    """Return an answer for a client that did not ask for ids: a stream as it comes, anything else once complete."""
     if content_type.startswith("text/event-stream"):
         unsized = [(name, value) for name, value in headers if name.lower() != b"content-length"]
         return unsized, events_without_ids(pieces)

@@ -40,7 +40,7 @@ class Raw:
     """What was kept of an exchange, as it came.
 
     Attributes:
-        facts: What is told of it besides, under `captured`.
+        facts: What is recorded of it in addition, under `captured`.
         api: Name of the API.
         sent: The request's body.
         is_sent_whole: Whether that is all of it.

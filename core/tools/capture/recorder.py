@@ -1,4 +1,4 @@
-"""Exchanges that are over → what is written; nothing is lost when the program is told to end."""
+"""Exchanges that are over → what is written; nothing is lost when the program is asked to end."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _strip_messages(data: bytes) -> bytes:
 
 
 async def events_without_ids(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the events of a stream, each as soon as it is whole; what ends within an event is passed on as it is."""
+    """Yield the events of a stream, each as soon as it is complete; what ends within an event is passed on as it is."""
     rest = b""
     async for piece in pieces:
         rest += piece

@@ -1,4 +1,4 @@
-"""Listens, serves the proxy, and ends when it is told to, with everything written."""
+"""Listens, serves the proxy, and ends when it is asked to, with everything written."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class PluginFallback:
 
     @property
     def sentence(self) -> str:
-        """What a person is told; "" if there is nothing to tell."""
+        """What a person reads; "" if there is nothing to say."""
         if self.is_more:
             return (
                 f"Prompt Debugger's own reader reads {self.read} of {self.asked} answers with calls "

@@ -46,7 +46,7 @@ class RoundTrip:
         engines: Helpers with the same parsers.
         question: What is asked; without the tokenizer once vLLM has turned out not to load it.
         tools: What every request offered.
-        report: Gets a word on how far it is.
+        report: Gets lines of progress.
         cells: By name of the parser, then of the answer.
         reads_no_call: Parsers that do not read the simplest call: there is no point in streaming to them.
     """

@@ -182,7 +182,7 @@ class Checker:
 
     Attributes:
         engines: Helpers that share the work of each engine; those of one engine have the same release.
-        report: Gets a word on how far it is.
+        report: Gets lines of progress.
         api_key: For a running server that is checked; never shown.
         absent: Why further engines are not asked, a sentence each.
     """

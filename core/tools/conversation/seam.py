@@ -159,7 +159,7 @@ def _text_place(where: _Where, text: str, at: int) -> SeamPlace:
 
 
 def _add_cause(seam: Seam, last: Trace, now: Trace, output: str) -> Seam:
-    """Say why, by rendering the conversation with one thing changed, where the template is at hand."""
+    """Say why, by rendering the conversation with one thing changed, where the template is available."""
     local = now.local_prompt
     messages = last.request.body.get("messages")
     if local is None or local.template is None or not isinstance(messages, list):

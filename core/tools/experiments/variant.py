@@ -1,6 +1,6 @@
 """One way to render a request, and what it gives: text, and the units in which texts are compared.
 
-The units are token ids where a tokenizer is at hand, else words. A template that
+The units are token ids where a tokenizer is available, else words. A template that
 fails is a result like any other here.
 """
 

@@ -98,7 +98,7 @@ class _RequestAsker:
         return holds
 
     def report(self) -> None:
-        """Tell how far it is."""
+        """Report the progress."""
         size = (size_of(self.request.body), size_of(self.smallest))
         self.on_step(Shrinking(self.smallest, self.steps, self.asked, size, self.code, self.offline))
 
@@ -184,7 +184,7 @@ async def shrink_run(
         run: Makes a run of a smaller request.
         finding: Code of the finding to keep; by default that of the first error.
         budget: Runs on the server at most, before the confirming ones.
-        on_step: Told how far it is, after each reduction.
+        on_step: Gets the progress after each reduction.
 
     Raises:
         RequestError: The run has no error, or not that finding.

@@ -256,7 +256,7 @@ _OTHER = "\x7f"
 def read_by_tokens(
     matcher: GrammarMatcher, plan: GrammarPlan, output: Output, tokenizer: Tokenizer, verdict: GrammarVerdict
 ) -> TokenReading | None:
-    """Return what differs from `verdict` if markers are read by id, `None` if nothing does or it cannot be told."""
+    """Return what differs from `verdict` if markers are read by id, `None` if nothing does or it is unknown."""
     try:
         tag = matcher.tag(plan)
         return _compare(matcher, tag, output, tokenizer, verdict)

@@ -1,4 +1,4 @@
-"""What a script is told of a lab that runs."""
+"""What a script is given about a lab that runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class LabDocument:
     Attributes:
         base_url: For clients, up to and including `/v1`.
         model: Name to send.
-        pid: Process that ends the lab when it is told to end.
+        pid: Process that ends the lab when it is asked to end.
         kind: `engine`, or `renderer` for one without weights.
         tool_parser: vLLM's tool parser.
         reasoning_parser: vLLM's reasoning parser.

@@ -37,7 +37,7 @@ def run_lab(
         log: For people: progress and errors; standard error if not given.
 
     Returns:
-        Exit status: 0 if it was told to end, 2 if the lab did not start or died.
+        Exit status: 0 if it was asked to end, 2 if the lab did not start or died.
     """
     out, log = out or sys.stdout, log or sys.stderr
     lab = Lab(spec)

@@ -43,7 +43,7 @@ _STOP_SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 
 def supervise(scratch: Path, command: list[str]) -> int:
-    """Run `command` until it ends, we are told to stop, or the parent is gone.
+    """Run `command` until it ends, we are asked to stop, or the parent is gone.
 
     Returns:
         The command's exit status, as `subprocess` gives it.
@@ -64,7 +64,7 @@ def supervise(scratch: Path, command: list[str]) -> int:
 
 
 def _wait_for_end(child: subprocess.Popen[bytes], parent_pid: int, wake_reader: int) -> None:
-    """Return when the command has ended, the leash is cut, or we are told to stop."""
+    """Return when the command has ended, the leash is cut, or we are asked to stop."""
     while os.getppid() == parent_pid and not _has_ended(child.pid):
         ready, _, _ = select.select([sys.stdin.fileno(), wake_reader], [], [], _PARENT_CHECK_S)
         if sys.stdin.fileno() in ready and not os.read(sys.stdin.fileno(), 4096):

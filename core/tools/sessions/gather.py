@@ -27,7 +27,7 @@ _MAX_BYTES = 256 << 20  # of one file
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request, and what the server told of it.
+    """A request, and what the server reported of it.
 
     Attributes:
         body: As a chat completion, whatever API it was for.

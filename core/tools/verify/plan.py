@@ -1,4 +1,4 @@
-"""What a verification is asked to do, how far it is, and how it ended."""
+"""What a verification is asked to do, its progress, and how it ended."""
 
 from __future__ import annotations
 

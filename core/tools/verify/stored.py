@@ -156,7 +156,7 @@ def _read_meta(value: JSON, path: Path) -> JSON:
         read: JSON = json.loads(str(value))
         return read
     except (ValueError, RecursionError):
-        raise _damage("what is said of all rows", path) from None
+        raise _damage("The metadata", path) from None
 
 
 def _found(path: Path) -> Path:
@@ -212,7 +212,7 @@ def _unpacked(blob: JSON, path: Path) -> JSONObject:
     except (TypeError, ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise _damage("a row", path)
+        raise _damage("A row", path)
     return document
 
 

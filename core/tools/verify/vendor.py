@@ -89,7 +89,7 @@ def parameter_cases(parameters: Mapping[str, JSON], think_mode: str) -> Iterator
 
 
 def read_cases(path: Path) -> Iterator[Case]:
-    """Yield the cases of a file, one a line.
+    """Yield the cases of a file, one per line.
 
     Raises:
         RequestError: It cannot be read, or a line is not a case; says which.

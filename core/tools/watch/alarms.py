@@ -128,7 +128,7 @@ class Webhook:
             self.n_lost += 1
 
     async def send_all(self) -> None:
-        """Send what comes until told to end; then what waits, as long as the address takes it."""
+        """Send what comes until asked to end; then what waits, as long as the address takes it."""
         while (alarm := await self._waiting.get()) is not None:
             if not (self._is_ending and self.n_lost):
                 await self._send(alarm)

@@ -75,7 +75,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Who is told.
+    """Who is notified.
 
     Attributes:
         ready: Of the proxy's base URL, the server's and that of the metrics ("" for none), once it listens.

@@ -17,7 +17,9 @@ RESPONSES: list[JSONObject] = [
     {"object": "response", "output": []},
     {"type": "response.created", "response": {"id": "r"}},
 ]
+WORKERS_AI: list[JSONObject] = [{"result": {"response": "Hi."}, "success": True}]
 NEITHER: list[JSONObject] = [
+    {"result": {"answer": "Hi."}, "success": True},
     {"type": "message", "content": "Hi."},
     {"type": "message_start"},
     {"type": "message_stop", "message": {}},
@@ -29,7 +31,9 @@ NEITHER: list[JSONObject] = [
 ]
 
 
-@pytest.mark.parametrize(("bodies", "api"), [(MESSAGES, "Messages"), (RESPONSES, "Responses")])
+@pytest.mark.parametrize(
+    ("bodies", "api"), [(MESSAGES, "Messages"), (RESPONSES, "Responses"), (WORKERS_AI, "Workers AI")]
+)
 def test_each_body_of_an_api_is_told_as_its_answer(bodies: list[JSONObject], api: str) -> None:
     shown = {other_form(json.dumps(body)) for body in bodies}
 

@@ -34,6 +34,10 @@ def test_a_schema_that_cannot_be_used_gives_no_answer() -> None:
     assert violations({}, "no schema") is None
 
 
+def test_a_schema_too_deep_to_be_checked_is_not_used_where_it_names_an_unknown_type() -> None:
+    assert violations({}, {"properties": {"a": {"type": "str"}, "b": nested(3000)}}) is None
+
+
 def test_a_bottomless_schema_is_walked_so_far_and_no_further() -> None:
     deep = nested(3000)
 

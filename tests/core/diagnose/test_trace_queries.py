@@ -83,7 +83,8 @@ THINK = next(pair for pair in TABLES.prompt_pairs if pair.opener == "<think>")
     ],
 )
 def test_a_message_that_is_continued_leaves_open_what_it_opens_itself(written, is_open):
-    trace = trace_of(f"<think>earlier\n{written}\n ", "<think>earlier", written, continues=True)
+    earlier = "<think>earlier"
+    trace = trace_of(f"Weigh this up at length.{earlier}\n{written}\n ", earlier, written, continues=True)
 
     assert open_think_tail(trace) == (THINK if is_open else None)
 

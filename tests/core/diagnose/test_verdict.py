@@ -11,6 +11,7 @@ from prompt_debugger.core.base.types import (
     Completeness,
     Conclusion,
     Finding,
+    JSONObject,
     Request,
     Severity,
     Stage,
@@ -18,6 +19,7 @@ from prompt_debugger.core.base.types import (
     Verdict,
 )
 from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
+from prompt_debugger.core.diagnose.verdict import examined
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import Case, build_trace, load_cases
 
@@ -99,6 +101,11 @@ def test_text_that_may_lack_control_tokens_is_not_said_to_hold_no_call() -> None
         "The raw output contains 1 tool call. The raw text may lack control tokens, so whether "
         "anything was lost is unknown."
     )
+
+
+@pytest.mark.parametrize("body", [{"prompt": "Hi."}, {"messages": [{"role": "user", "content": "Hi."}]}], ids=repr)
+def test_the_request_of_either_api_counts_as_examined(body: JSONObject) -> None:
+    assert examined(Trace(Request(body, ""))) == "the request"
 
 
 def test_nothing_is_reported_to_be_checked_where_there_is_nothing() -> None:

@@ -179,6 +179,12 @@ def test_a_frame_from_a_process_gone_bad_is_refused(plain):
         unpack(pickle.dumps(plain))
 
 
+@pytest.mark.parametrize(("body", "reason"), [(b"", "EOFError: "), (b"\x80", "UnpicklingError: ")])
+def test_a_frame_that_is_refused_says_why(body, reason):
+    with pytest.raises(UnknownValueError, match=f"^{reason}"):
+        unpack(body)
+
+
 @pytest.mark.parametrize("body", [b"", b"\x80", b"cos\nsystem\n(S'true'\ntR.", b"garbage"])
 def test_bytes_that_are_not_a_frame_are_refused(body):
     with pytest.raises(UnknownValueError):

@@ -57,12 +57,12 @@ def test_the_log_tells_kinds_and_places_alone(name: str) -> None:
     code, shown = ENTRIES[name]
     script = """
     import logging, sys, threading
-    from prompt_debugger.ui.web.private_log import keep_words_out_of_log
+    from prompt_debugger.ui.web.private_log import log_places_only
     uvicorn = logging.getLogger("uvicorn.error")
     uvicorn.addHandler(logging.StreamHandler())
     uvicorn.propagate = False
     typed = sys.argv[1]
-    keep_words_out_of_log()
+    log_places_only()
     """
 
     done = subprocess.run(

@@ -29,7 +29,7 @@ Finish = Callable[[Plan, Journals, Outcome], int]
 
 
 class _Shared(NamedTuple):
-    """What every task is told; no key: each machine has its own in its environment."""
+    """What every task is given; no key: each machine has its own in its environment."""
 
     plan: Plan
     shards: int

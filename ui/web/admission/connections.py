@@ -1,4 +1,4 @@
-"""What a connection may cost before a request on it is whole: bytes, time, and how many there are.
+"""What a connection may cost before a request on it is complete: bytes, time, and how many there are.
 
 The layers of ASGI begin once the head of a request is read. Uvicorn reads heads of any length, waits for them forever,
 and takes as many connections as the system lets it; so its protocol is guarded here, whichever of its two it uses.

@@ -27,7 +27,7 @@ class AllApis:
 
     @shown_as(bench_error_payload)
     async def ask(self, ran: Ran) -> AsyncGenerator[str, None]:
-        """Ask by one after the other; yield how far it is, and at the end what differs."""
+        """Ask by one after the other; yield the progress, and at the end what differs."""
         if self._runs.is_public:
             raise RequestError("A public page uses only chat completions.", "Run the program on your own machine.")
         trace, target = self._runs.target(ran)

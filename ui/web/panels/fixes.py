@@ -18,7 +18,7 @@ from prompt_debugger.ui.web.fixes.hand_over import OF_DIFF, HandOver
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.loop import LoopPanel, build_loop
-from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, WITH_ORDER, OrderPanel, order_button, ran_of
+from prompt_debugger.ui.web.panels.orders import FILL_ORDER, ORDER_LIMIT, OrderPanel, order_button, ran_of
 from prompt_debugger.ui.web.panels.template import TemplatePanel
 from prompt_debugger.ui.web.views import build_view
 from prompt_debugger.ui.web.work import marked_payloads
@@ -154,7 +154,7 @@ def _wire_trials(page: Page, panel: FixPanel, orders: OrderPanel, trials: Experi
         open_run,
         [orders.order, panel.runs],
         [page.trace, *page.views.values()],
-        js=WITH_ORDER,
+        js=FILL_ORDER,
         api_name="open_trial",
         **quiet(),
     )

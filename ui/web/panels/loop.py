@@ -13,7 +13,7 @@ from prompt_debugger.core.tools.conversation import Conversation
 from prompt_debugger.ui.web.fixes.loop import LoopStep, ToolLoop
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
-from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, WITH_ORDER, OrderPanel, order_button, ran_of
+from prompt_debugger.ui.web.panels.orders import FILL_ORDER, ORDER_LIMIT, OrderPanel, order_button, ran_of
 from prompt_debugger.ui.web.work import marked_payloads
 
 
@@ -64,9 +64,9 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
     show_button.click(show, [page.trace, state], [panel.form.view, state], api_name="show_loop", **quiet())
     turn = [orders.order, state]
     shown = [page.trace, *page.views.values()]
-    open_button.click(open_turn, turn, shown, js=WITH_ORDER, api_name="open_turn", **quiet())
+    open_button.click(open_turn, turn, shown, js=FILL_ORDER, api_name="open_turn", **quiet())
     reported = [
-        request_button.click(loop.request_of, turn, answers, js=WITH_ORDER, api_name="turn_request", **quiet()),
+        request_button.click(loop.request_of, turn, answers, js=FILL_ORDER, api_name="turn_request", **quiet()),
         save_button.click(loop.save, state, answers, api_name="save_loop", **quiet()),
     ]
     for event in reported:

@@ -22,7 +22,7 @@ from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_view
 
 ORDER_LIMIT = 2
-WITH_ORDER = "(...values) => PromptDebugger.withOrder(...values)"
+FILL_ORDER = "(...values) => PromptDebugger.fillOrder(...values)"
 _REFUSED = "() => PromptDebugger.orderRefused()"
 
 
@@ -76,7 +76,7 @@ def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
         try_fix,
         inputs,
         panel.answers,
-        js=WITH_ORDER,
+        js=FILL_ORDER,
         api_name="try_fix",
         concurrency_limit=ORDER_LIMIT,
         **quiet(),
@@ -90,7 +90,7 @@ def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
         (panel.ask_margin, lambda _, trace: fixes.ask_margin(trace), "ask_margin"),
         (panel.ask_again, lambda _, trace: fixes.ask_again(trace), "ask_again"),
     ):
-        asked = button.click(ask, run, panel.answers, js=WITH_ORDER, api_name=name, **quiet())
+        asked = button.click(ask, run, panel.answers, js=FILL_ORDER, api_name=name, **quiet())
         asked.failure(None, None, None, js=_REFUSED, **quiet())
 
     async def add_proof(visitor: gr.Request, order: str, trace: Trace | None) -> Changes:
@@ -101,7 +101,7 @@ def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
         return {page.trace: proved, page.views["findings"]: findings, panel.answers: answer}
 
     outputs = [page.trace, page.views["findings"], panel.answers]
-    added = panel.add_proof.click(add_proof, run, outputs, js=WITH_ORDER, api_name="add_proof", **quiet())
+    added = panel.add_proof.click(add_proof, run, outputs, js=FILL_ORDER, api_name="add_proof", **quiet())
     added.failure(None, None, None, js=_REFUSED, **quiet())
 
 
@@ -122,7 +122,7 @@ def wire_edits(page: Page, panel: OrderPanel, fixes: OfferedFixes, template: Tem
         (panel.apply_switch, apply_switch, [], "apply_switch"),
         (panel.apply_template, apply_template, [template.own], "apply_template"),
     ):
-        asked = button.click(ask, [*inputs, *more], panel.answers, js=WITH_ORDER, api_name=name, **quiet())
+        asked = button.click(ask, [*inputs, *more], panel.answers, js=FILL_ORDER, api_name=name, **quiet())
         asked.failure(None, None, None, js=_REFUSED, **quiet())
 
 

@@ -79,8 +79,8 @@ def unknown(engine: str, kind: str, name: str | None, known: list[str]) -> str |
     return f"{engine} has no {kind} parser `{name[:60]}`{hint}"
 
 
-def stop_when_time_is_up() -> None:
-    """Let the timer of `time_limit` raise `TimeUp`."""
+def arm_time_limit() -> None:
+    """Install the handler by which the timer of `time_limit` raises `TimeUp`; once for each process."""
     signal.signal(signal.SIGVTALRM, _time_is_up)
 
 

@@ -15,9 +15,9 @@ from prompt_debugger.core.parse.engines.vllm_worker.errors import plain_error
 from prompt_debugger.core.parse.engines.vllm_worker.harmony import PARSERS, HarmonyVocabulary
 from prompt_debugger.core.parse.engines.vllm_worker.judging import (
     Lines,
+    arm_time_limit,
     compare_outcome,
     outcome_of,
-    stop_when_time_is_up,
     unknown,
 )
 from prompt_debugger.core.parse.engines.vllm_worker.pieces import pieces_of_output
@@ -40,7 +40,7 @@ def describe() -> dict[str, Any]:
     """Return version and parser names, and take over vLLM's log."""
     log = logging.getLogger("vllm")
     log.handlers, log.propagate = [_LINES], False
-    stop_when_time_is_up()
+    arm_time_limit()
     _layer()
     return {
         "version": release.version(),

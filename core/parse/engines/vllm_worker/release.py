@@ -60,17 +60,17 @@ def chat_server() -> Any:
 
 def get_tokenizer(folder: str) -> Any:
     """Return this release's tokenizer of a folder or hub id."""
-    _give_back_what_transformers_4_had()
+    _restore_transformers_4_attribute()
     return _first("vllm.tokenizers", "vllm.transformers_utils.tokenizer").get_tokenizer(folder)
 
 
 def cached_tokenizer(tokenizer: Any) -> Any:
     """Return a tokenizer as this release wraps it for speed."""
-    _give_back_what_transformers_4_had()
+    _restore_transformers_4_attribute()
     return _first("vllm.tokenizers.hf", "vllm.transformers_utils.tokenizer").get_cached_tokenizer(tokenizer)
 
 
-def _give_back_what_transformers_4_had() -> None:
+def _restore_transformers_4_attribute() -> None:
     """Let vLLM up to 0.11 wrap a tokenizer of transformers 5, which has one attribute less."""
     from transformers import PreTrainedTokenizerBase
 

@@ -56,7 +56,7 @@ class TrimmedStream:
 
 
 class Chunking(NamedTuple):
-    """A way to cut an output, as people are told, and the pieces after which its deltas end."""
+    """A way to cut an output, as it is shown to people, and the pieces after which its deltas end."""
 
     name: str
     ends: Ends

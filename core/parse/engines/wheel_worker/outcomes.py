@@ -14,9 +14,9 @@ from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker.judging import (
     Lines,
+    arm_time_limit,
     compare_outcome,
     outcome_of,
-    stop_when_time_is_up,
     unknown,
 )
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
@@ -38,7 +38,7 @@ def describe(engine: str) -> dict[str, Any]:
     """Import an engine's parsers; return its version and their names, and take over its log."""
     log = logging.getLogger()
     log.handlers = [_LINES]
-    stop_when_time_is_up()
+    arm_time_limit()
     module, version = _module(engine), _module(engine).load()
     plain_byte_tokenizer()
     with contextlib.suppress(Exception):  # imported when a tokenizer is first used, and makes a folder

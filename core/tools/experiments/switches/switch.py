@@ -84,7 +84,7 @@ def messages_of(body: JSONObject) -> list[JSON]:
 
 
 def changed_fields(before: JSON, after: JSON, path: str = "") -> Iterator[str]:
-    """Yield the paths at which two values differ, as deep as they can be told apart.
+    """Yield the paths at which two values differ, as deep as they can be distinguished.
 
     Of an object whose keys are merely in a different order, the object is named.
     """

@@ -118,7 +118,7 @@ class Installation:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was told to end."""
+        """Whether it was asked to end."""
         return self._cancelled.is_set()
 
     def _make(self, home: Path) -> None:

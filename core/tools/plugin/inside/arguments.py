@@ -5,7 +5,7 @@ character inside a string is escaped, which is not JSON otherwise:
 
     {"text": "a⏎b"}   →   {"text": "a\nb"}
 
-Written in tags or otherwise, they are given parameter by parameter, each once it is whole.
+Written in tags or otherwise, they are given parameter by parameter, each once it is complete.
 """
 
 from __future__ import annotations

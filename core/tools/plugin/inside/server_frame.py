@@ -25,7 +25,7 @@ class ServerCall:
     Attributes:
         is_last: Whether no delta follows.
         hands_on: Whether what reasoning leaves is handed to the tool parser in the same step, with the reasoning kept.
-        request: The request; `None` where it cannot be told.
+        request: The request; `None` where it cannot be determined.
         tool_parser: The parser that reads calls of this output, if any.
         reasoning_parser: The one that splits its reasoning, if any.
         prompt_ids: Tokens of the prompt, where the server does not name them to the parser itself.

@@ -1,7 +1,7 @@
 # ruff: noqa: ANN401 - the objects of vLLM are untyped
 """The two classes that vLLM asks for, over the streams; releases 0.11 to 0.32.
 
-What differs between releases is asked for, never told from a version: where the value types
+What differs between releases is asked for, never derived from a version: where the value types
 lie, how a field is called, whether a parser learns of the end of a stream. Nothing here
 raises: a parser that does costs the whole answer.
 """

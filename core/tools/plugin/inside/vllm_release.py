@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - the objects of vLLM are untyped
-"""Where a release of vLLM keeps what the parsers need, and what it tells them; asked for, never told from a version."""
+"""Where a release of vLLM keeps what the parsers need, and what it tells them; probed, not derived from a version."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def special_texts(tokenizer: Any) -> frozenset[str]:
 
 
 def template_tail(tokenizer: Any, kwargs: dict[str, Any] | None) -> str:
-    """Return how the tokenizer's own template ends a prompt; "" if it cannot be told."""
+    """Return how the tokenizer's own template ends a prompt; "" if it cannot be determined."""
     try:
         text = tokenizer.apply_chat_template(
             [{"role": "user", "content": "."}], add_generation_prompt=True, tokenize=False, **(kwargs or {})
