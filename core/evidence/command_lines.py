@@ -37,6 +37,12 @@ _YAML_IMAGE = re.compile(r"(?m)^[ \t]*(?:- )?image[ \t]*:[ \t]*[\"']?(\S{1,200}?
 _YAML_ITEM = re.compile(r"^([ \t]*)-[ \t]+(.*)$")
 _DOCKERFILE = re.compile(r"(?m)^[ \t]*(?:CMD|ENTRYPOINT)[ \t]+(\[[^\n]{1,5000}\])[ \t]*$")
 
+# What follows the name of a command in prose or in a heading.
+_WORDS_OF_TALK = re.compile(
+    r"(?:errors?|logs?|outputs?|commands?|fail(?:s|ed|ure)?|crash(?:es|ed)?|hangs|works|issues?|bugs?|problems?|is|was"
+    r"|and|or|to|with|for|itself|process|server|side)[.,:;!?]{0,3}\Z",
+    re.IGNORECASE,
+)
 _NOT = r"(?<!not )(?<!n't )(?<!never )(?<!n\u2019t )"
 _WORKS = (
     rf"{_NOT}\bworks?(?: (?:just )?(?:fine|correctly|well|perfectly|as expected|ok))?"
@@ -126,8 +132,8 @@ def _command(program: str, words: list[str]) -> Command | None:
     if not has_flags and not (len(kept) == 1 and program.split()[-1] == "serve"):
         return None
     first = next((index for index, word in enumerate(kept) if word.startswith("-")), len(kept))
-    if first > 1:
-        return None  # `vllm serve and then I pass --x`
+    if first > 1 or (not has_flags and _WORDS_OF_TALK.match(kept[0])):
+        return None  # `vllm serve and then I pass --x`, `vllm serve error`
     return Command(_kind(program), tuple(kept), _version(program))
 
 

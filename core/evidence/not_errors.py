@@ -28,6 +28,10 @@ _FRAME = re.compile(
 _UNFILLED = re.compile(
     r"(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
 )
+_HANDLER = re.compile(
+    r"(?m)^(?:[ \t]{0,40}console\.(?:error|warn|log)\([^\n]{0,300}\);?[ \t]*|[ \t]{0,40}(?:return )?new Response\($"
+    r"|[ \t]{0,40}\{ ?status: \d{3}[^\n]{0,200}\}[ \t]*|[^\n]{0,200}\([\w, :]{0,60}\)(?: =>)? \{[ \t]*)(?:\n|\Z)"
+)
 # The rows of a table of possible errors, below a head that says what to do.
 _MANUAL = re.compile(
     r"(?mi)^[ \t]{0,4}\|[^\n]{0,200}\b(?:causes?|solutions?|resolutions?|meaning|fix|remedy|action|description|when)\b"
@@ -93,6 +97,17 @@ def has_code(text: str) -> bool:
 def drop_manual(text: str) -> str:
     """Return a text without the tables that list which errors may come."""
     return _MANUAL.sub("", text) if "|" in text else text
+
+
+def drop_handlers(text: str) -> str:
+    r"""Return a text without the lines in which JavaScript handles an error that has not come.
+
+    >>> drop_handlers("onError: (error) => {\n  console.error('Failed:', error);\nThe error: it is full.")
+    'The error: it is full.'
+    """
+    if not any(sign in text for sign in ("=> {", "console.", "new Response(", "status:")):
+        return text
+    return _HANDLER.sub("", text)
 
 
 def drop_documents(text: str) -> str:

@@ -45,6 +45,8 @@ def form_of(pieces: Sequence[Evidence]) -> Form:
     forms = {piece.form for piece in pieces}
     if len(forms) == 1:
         return pieces[0].form
+    if all({*piece.holds} <= {Part.REQUEST, Part.FLAGS} for piece in pieces) and Form.REQUEST in forms:
+        return Form.REQUEST
     return Form.EXCHANGE if any(piece.request is not None for piece in pieces) else pieces[0].form
 
 

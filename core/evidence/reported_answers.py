@@ -82,6 +82,8 @@ _IGNORED = re.compile(
     rf"|{_OPTION}[^.;\n]{{0,40}}\bignor(?:es?|ed|ing) (?:it|them)\b"
     rf"|{_OPTION}[^.;\n]{{0,40}}(?:\b(?:has|have|had) no effect\b|{_DOES_NOT} (?:seem to )?work\b)"
     rf"|{_DOES_NOT} (?:respect|enforce|honou?r|follow|obey|apply|adhere to) [^.;\n]{{0,30}}(?:{_OPTION}|\bschema\b)"
+    r"|\bwithout (?:enforcing|applying|respecting|validating|following) [^.;\n]{0,20}\bschema\b"
+    r"|\bschema\b[^.;\n]{0,30}\b(?:is|are|was|were|gets?)\b (?:\w{1,12} ){0,2}?(?:bypassed|not (?:being )?enforced)\b"
     rf"|{_OPTION}[^.;\n]{{0,60}}\b(?:returns?|returned|outputs?|answers?|responds?|produces?|generates?)\b"
     r"[^.;\n]{0,30}\b(?:plain|free|normal|markdown|prose|not (?:valid )?json|instead of json)",
     re.IGNORECASE,

@@ -67,6 +67,17 @@ SENTENCES: tuple[KnownError, ...] = (
         field="tool_choice",
     ),
     KnownError(
+        "thinking.enabled.budget_tokens: Input should be greater than or equal to {least:int}",
+        Stage.REQUEST,
+        "The budget for thinking is below the smallest one that is accepted; clients that take it as a share of "
+        "`max_tokens` get there with a small limit, as for a title.",
+        "Raise `thinking.budget_tokens` to the number that the message names, and `max_tokens` above it, or switch "
+        "thinking off for this request.",
+        "https://github.com/themaximalist/llm.js/issues/30",
+        example="thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
+        field="thinking.budget_tokens",
+    ),
+    KnownError(
         "`max_tokens` must be greater than `thinking.budget_tokens`.",
         Stage.REQUEST,
         "The budget for thinking leaves no room for the answer.",

@@ -383,6 +383,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "vllm/tool_parsers: extract_tool_calls_streaming",
     ),
     KnownError(
+        "grammar rejected tokens [{tokens}] for request {request:word}",
+        Stage.COMPLETE,
+        "A sampled token did not fit the grammar of a constrained call or document, so the request was ended: engine "
+        "and grammar are out of step, often at the end token behind a complete document.",
+        "Run a current release; else ask without what constrains the output, or switch to another backend "
+        "(`--structured-outputs-config.backend`).",
+        "https://github.com/vllm-project/vllm/issues/51693",
+        example="Unexpected: grammar rejected tokens [200028] for request chatcmpl-8da6. Terminating request.",
+    ),
+    KnownError(
         "Failed to advance FSM for request {request:word} for tokens {tokens}. Please file an issue",
         Stage.COMPLETE,
         "A sampled token did not fit the grammar of a constrained call or document: engine and grammar are out of step,"

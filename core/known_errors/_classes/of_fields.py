@@ -46,7 +46,8 @@ CLASSES: tuple[ErrorClass, ...] = (
 LOOSE: tuple[ErrorClass, ...] = (
     ErrorClass(
         "wrong-type",
-        r"invalid type\b|\(?expected type \w{1,20}|input should be (?:a )?(?:valid )?\w{1,20}"
+        r"invalid type\b|\(?expected type \w{1,20}|input should be (?!greater|less|at (?:least|most))(?:a )?"
+        r"(?:valid )?\w{1,20}"
         r"|is not of type"
         r"|must be (?:a |an )?(?:string|array|list|object|dict\w*|integer|number|boolean|int|bool)\b"
         r"|expected (?:a |an |one of (?:a |an )?)?(?:string|array|list|object|map|integer|number|boole"

@@ -33,3 +33,70 @@ def test_a_budget_for_thoughts_out_of_range_is_known() -> None:
     found = found_in(json.dumps(body))
 
     assert "thinkingBudget" in found["PD100"].fix
+
+
+def test_a_number_out_of_range_is_no_wrong_type() -> None:
+    found = found_in(
+        "invalid_request_error: thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
+    )
+
+    assert "1024" in found["PD100"].title
+    assert "wrong type" not in found["PD100"].title
+    assert "budget_tokens" in found["PD100"].fix
+
+
+def test_another_number_out_of_range_is_not_either() -> None:
+    found = found_in('{"error": {"type": "invalid_request_error", "message": "top_k: Input should be less than 500"}}')
+
+    assert "wrong type" not in found["PD100"].title
+
+
+def test_a_value_of_another_type_still_is() -> None:
+    found = found_in(
+        '{"error": {"type": "invalid_request_error", "message": "top_k: Input should be a valid integer"}}'
+    )
+
+    assert "wrong type" in found["PD100"].title + found["PD100"].detail
+
+
+def test_the_code_that_would_handle_an_error_is_not_one() -> None:
+    code = (
+        "const answer = streamText({\n  model,\n  onError: (error) => {\n    console.error('Client error:', "
+        "JSON.stringify(error));\n    return new Response(\n      JSON.stringify({ error: 'Internal server error' }),\n"
+        "      { status: 500, headers: { 'Content-Type': 'application/json' } }\n    );\n  },\n});\n"
+    )
+    said = "The model returned the following errors: `max_tokens` must be greater than `thinking.budget_tokens`."
+    found = found_in(f"Code:\n`\n{code}`\n\nObserved:\n- The client throws this:\n{said}\n")
+
+    assert "thinking.budget_tokens" in found["PD100"].title
+    assert "500" not in found["PD100"].detail
+
+
+def test_a_grammar_that_the_engine_left_is_known_from_its_log() -> None:
+    log = (
+        'INFO:     127.0.0.1:40000 - "POST /v1/chat/completions HTTP/1.1" 200 OK\n'
+        "(EngineCore pid=9) ERROR 08-09 09:58:19 [scheduler.py:1841] Unexpected: grammar rejected tokens [7] for "
+        "request chatcmpl-1. Terminating request.\n"
+    )
+
+    assert "--structured-outputs-config.backend" in found_in(log)["PD100"].fix
+
+
+def test_a_heading_that_speaks_of_a_command_is_no_command() -> None:
+    command = "vllm serve some/model --tokenizer-mode mistral"
+    evidence = read_evidence(f"## vllm serve error\n\n{FENCE}\n{command}\n{FENCE}\n")
+
+    assert evidence.server is not None
+    assert [*evidence.server.served_models] in ([], ["some/model"])
+    assert "error" not in evidence.words
+
+
+def test_a_word_or_a_schema_is_no_grammar() -> None:
+    for grammar in ("json", '{"type": "object"}'):
+        found = found_in(json.dumps({"prompt": "Name a town.", "grammar": grammar}))
+        assert "no rule" in found["PD140"].title
+
+
+def test_a_grammar_in_another_notation_is_left_alone() -> None:
+    for grammar in ('root ::= "yes"', "%llguidance {}\nstart: /a/", ""):
+        assert "PD140" not in found_in(json.dumps({"prompt": "Name a town.", "grammar": grammar}))
