@@ -386,7 +386,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "grammar rejected tokens [{tokens}] for request {request:word}",
         Stage.COMPLETE,
         "A sampled token did not fit the grammar of a constrained call or document, so the request was ended: engine "
-        "and grammar are out of step, often at the end token behind a complete document.",
+        "and grammar are out of step, often at the end token after a complete document.",
         "Run a current release; else ask without what constrains the output, or switch to another backend "
         "(`--structured-outputs-config.backend`).",
         "https://github.com/vllm-project/vllm/issues/51693",
