@@ -63,6 +63,21 @@ class Grammar:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenCalls:
+    """How models write the beginning of a call where their template prints past calls otherwise.
+
+    Attributes:
+        printed: What the template prints, as a pattern.
+        written: What a model writes in its place, as a replacement of the pattern.
+        says: Both, and where that is documented, for anyone to read: it stands after "The template prints".
+    """
+
+    printed: str
+    written: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class ParserNames:
     """What a server software calls its parsers for a family, by its own table; none where unsure.
 
@@ -121,6 +136,8 @@ class FamilyFacts:
         same_notation: Families that write the same, which a text alone does not tell apart.
         sample: An output with one whole call, of `get_weather` with `{"city": "Paris"}`, by which is tried whether a
             parser works at all; "" where none is kept.
+        written_calls: How its models write calls, where their template prints past ones otherwise; `None` where alike.
+        thinks_first: Whether its models usually reason before a call, and no switch turns that off.
     """
 
     tool_parsers: tuple[str, ...] = ()
@@ -143,3 +160,5 @@ class FamilyFacts:
     is_plain_words: bool = False
     same_notation: tuple[str, ...] = ()
     sample: str = ""
+    written_calls: WrittenCalls | None = None
+    thinks_first: bool = False

@@ -33,7 +33,7 @@ from prompt_debugger.core.base.types import (
     Span,
     ToolCallAttempt,
 )
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames, WrittenCalls
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import read_arguments
 from prompt_debugger.core.parse.call_segments import segments_of_call
@@ -288,6 +288,13 @@ FORMAT: ModelFormat = _Harmony(
     conventions=_CONVENTIONS,
     facts=FamilyFacts(
         sample=('<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Paris"}<|call|>'),
+        written_calls=WrittenCalls(
+            r" to=(?P<to>functions\.[\w.-]{1,200})<\|channel\|>(?P<channel>commentary) (?P<type>json|code)(?=<)",
+            r"<|channel|>\g<channel> to=\g<to> <|constrain|>\g<type>",
+            "past calls as `assistant to=functions.NAME<|channel|>commentary json`, and gpt-oss usually writes "
+            "`<|channel|>commentary to=functions.NAME <|constrain|>json` (openai/harmony, docs/format.md)",
+        ),
+        thinks_first=True,
         model_names=("gpt-oss",),
         markers_are_plain_words=True,
         message_ends=("<|end|>", "<|call|>"),

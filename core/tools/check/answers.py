@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from prompt_debugger.core.base.types import JSON, JSONObject
 
 SIMPLEST_CALL = "one-call"
+REASONED_CALL = "reasoning-and-call"
 USER_WORDS = "zqWhat is the weather?"
 _CONTENT, _THOUGHT = "zqLet me look at that.", "zqFirst I think about it."
 _CODE = 'def zqcode(a, b):\n\tif a < b and "x" != \'y\':\n        return "<b>" + a  # 100% \\n\n\n    return b\n'
@@ -125,7 +126,7 @@ ANSWERS: tuple[Answer, ...] = (
     Answer("long", "a very long argument", (AnswerCall("search", {"query": ("zqlong word, " * 120)[:_LONG_CHARS]}),)),
     Answer("text-and-call", "a text before a call", (_SEARCH,), content=_CONTENT),
     Answer("reasoning-and-text", "reasoning and a text", content=_CONTENT, reasoning=_THOUGHT),
-    Answer("reasoning-and-call", "reasoning and a call", (_SEARCH,), reasoning=_THOUGHT),
+    Answer(REASONED_CALL, "reasoning and a call", (_SEARCH,), reasoning=_THOUGHT),
     Answer("reasoning-text-and-call", "reasoning, a text and a call", (_SEARCH,), _CONTENT, _THOUGHT),
 )
 

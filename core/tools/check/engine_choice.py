@@ -12,6 +12,11 @@ from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.recommend import VERDICTS, Recommendation
 
+_UNASKED = {
+    ("lmdeploy", "harmony"): "was not asked: its parser for gpt-oss, `gpt-oss`, wants ids of harmony's own vocabulary"
+}
+"""By engine and family, why a parser that the engine has is not among those asked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -23,7 +28,7 @@ class Asked:
         row: What those returned, by answer.
         has_vocabulary: Whether they had the model's own vocabulary, not a stand-in.
         was_given_calls: Whether there was a call to give to its parsers: some templates print none.
-        lacks_parser_for: The family of the outputs where none of its parsers is made for it; "" otherwise.
+        lacks_parser_for: The family of the outputs where none of its parsers is known to be for it; "" otherwise.
     """
 
     release: str
@@ -65,14 +70,16 @@ def choice_sentence(asked: Mapping[str, Asked], best: str) -> str:
 
 
 def _notation(family: str) -> str:
-    return "this notation, which belongs to no known family" if family == "generic" else f"`{family}`"
+    return "this notation, which belongs to no known family" if family == "generic" else f"the notation `{family}`"
 
 
 def _words(kind: str, one: Asked) -> str:
     chosen = one.recommendation
     if chosen.name is None:
         if one.lacks_parser_for:
-            why = f"has no parser made for {_notation(one.lacks_parser_for)}, and no other returned the simplest call"
+            why = _UNASKED.get((kind, one.lacks_parser_for)) or (
+                f"has no parser known for {_notation(one.lacks_parser_for)}, and none returned the simplest call"
+            )
         else:
             is_open = chosen.verdict == "unknown"
             why = "has no parser that reads the simplest call"

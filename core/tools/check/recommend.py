@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.complete import ParserNames, parser_names_of
-from prompt_debugger.core.formats import TABLES, Checkpoint, score_formats
+from prompt_debugger.core.complete import ParserNames, parser_names_of, title_of
+from prompt_debugger.core.formats import FORMATS, TABLES, Checkpoint, score_formats
 from prompt_debugger.core.parse.engines import read_parser_name, write_parser_name
-from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
+from prompt_debugger.core.tools.check.answers import REASONED_CALL, SIMPLEST_CALL
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.named import has_base_name_of, has_name_of
@@ -91,6 +91,11 @@ class Ranking:
     shown_by: str = ""
 
     @property
+    def thinks_first(self) -> bool:
+        """Whether models of the family write reasoning before each call."""
+        return self.family in FORMATS and FORMATS[self.family].facts.thinks_first
+
+    @property
     def _own(self) -> ParserNames:
         """What the engine calls the family's parsers."""
         return parser_names_of(self.engine, self.family, self.checkpoint)
@@ -152,8 +157,22 @@ class Ranking:
         if not own:
             return ""
         names = " and ".join(f"`{name}`" for name in dict.fromkeys(own))
-        are = "are" if len(set(own)) > 1 else "is"
-        return f"The model's files contain `{' '.join(self.shown_by.split())}`: {names} {are} made for such models."
+        shown = " ".join(self.shown_by.split())
+        return f"The model's files contain `{shown}`: {title_of(self.engine)} has {names} for models with that."
+
+    def words_on_notation(self) -> str:
+        """Return what the parsers of the family's record are for: a notation, which does not show whose model it is."""
+        return f"the parser for outputs read as `{self.family}`"
+
+    def words_on_preferred(self, chosen: str) -> str:
+        """Return why some parsers go before others that return as many answers."""
+        pair = read_parser_name(chosen)
+        for one in filter(None, (pair.tool, pair.reasoning)):
+            if has_name_of(self.model, one) or has_base_name_of(self.model, one):
+                return f"the model's name contains that of `{one}`"
+            if one in (*self._shown.tools, *self._shown.reasonings):
+                return f"the model's files point to `{one}`"
+        return f"`{_shown(chosen)}` comes first for outputs read as `{self.family}`"
 
 
 def recommend(
@@ -193,8 +212,29 @@ def recommend(
     shown = ranking.words_on_model(pair.tool, pair.reasoning)
     others = (*_rivals(cells, name, ranking), *_visitors(cells, name, order, ranking))
     texts = {ideal.answer.name: ideal.answer.content for ideal in ideals if ideal.answer.reasoning is None}
-    reasons = (_tally(name, row), *([shown] if shown else ()), *_failures(row, cells, texts), *others)
-    return Recommendation(pair.tool, pair.reasoning, name, verdict, reasons)
+    at_once = _at_once(ideals, row) if ranking.thinks_first else {}
+    reasons = [_tally(name, row), *([shown] if shown else ()), *_words_on_calls_at_once(at_once)]
+    reasons += _failures({key: one for key, one in row.items() if key not in at_once}, cells, texts)
+    return Recommendation(pair.tool, pair.reasoning, name, verdict, (*reasons, *others))
+
+
+def _at_once(ideals: Sequence[Ideal], row: Mapping[str, Cell]) -> dict[str, Cell]:
+    """Return the answers that fail because a call is not preceded by reasoning: with it the call comes back."""
+    after, simplest = row.get(REASONED_CALL), row.get(SIMPLEST_CALL)
+    if after is None or not after.is_usable or simplest is None or simplest.is_usable:
+        return {}
+    bare = {ideal.answer.name for ideal in ideals if ideal.answer.calls and ideal.answer.reasoning is None}
+    return {name: cell for name, cell in row.items() if name in bare and not cell.is_usable}
+
+
+def _words_on_calls_at_once(failed: Mapping[str, Cell]) -> Iterator[str]:
+    if failed:
+        first, *others = failed
+        more = f" and {len(others)} more" if others else ""
+        yield (
+            f"It returns calls after reasoning, which this model usually writes first, and not where an output "
+            f"begins with a call: `{first}`{more}; {failed[first].problem}."
+        )
 
 
 def _tally(name: str, row: Mapping[str, Cell]) -> str:
@@ -247,17 +287,19 @@ def _is_taken_for_reasoning(text: str | None, cell: Cell) -> bool:
 
 def reads_calls(row: Mapping[str, Cell]) -> bool:
     """Return whether the simplest call comes back whole; without it nothing is recommended."""
-    cell = row.get(SIMPLEST_CALL)
-    return cell is not None and cell.whole
+    return (cell := row.get(SIMPLEST_CALL)) is not None and cell.whole
 
 
 def _may_be_named(name: str, row: Mapping[str, Cell], ranking: Ranking) -> bool:
     """Return whether a parser may be recommended: one that was not made for the family must stream as well.
 
-    One that was must return some answer as it should, were it a text alone.
+    One that was must return some answer as it should, were it a text alone; where the model always thinks first, a call
+    after reasoning is enough.
     """
-    cell = row.get(SIMPLEST_CALL)
+    cell, after = row.get(SIMPLEST_CALL), row.get(REASONED_CALL)
     is_own = read_parser_name(name).tool in ranking.made_for() and any(one.is_usable for one in row.values())
+    if cell is not None and not cell.whole and is_own and ranking.thinks_first:
+        return after is not None and after.is_usable
     return cell is not None and cell.whole and (cell.streamed_usual is not False or is_own)
 
 
@@ -278,7 +320,7 @@ def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranki
         every = cells.get(name, {})
         failed = next(((answer, cell) for answer, cell in every.items() if not cell.is_passed), None)
         if failed is not None:
-            why = "made for this family" if known else "which has the model's name"
+            why = ranking.words_on_notation() if known else "which has the model's name"
             yield f"`{_shown(name)}`, {why}, fails for `{failed[0]}`: {failed[1].problem}."
             return
 
@@ -298,8 +340,8 @@ def _visitors(
             and _may_be_named(name, cells[name], ranking)
         ):
             yield (
-                f"`{_shown(name)}` returns as many token by token and {more} in every chunking, but is less surely "
-                "made for this model."
+                f"`{_shown(name)}` returns as many token by token and {more} in every chunking, but "
+                f"{ranking.words_on_preferred(chosen)}."
             )
             return
 
@@ -326,7 +368,7 @@ def _why_nothing(
     for name in ranking.made_for():
         cell = cells.get(write_parser_name(name, None, engine=ranking.engine), {}).get(SIMPLEST_CALL)
         if cell is not None and cell.problem is not None:
-            yield f"`{name}`, made for this family: {cell.problem}."
+            yield f"`{name}`, {ranking.words_on_notation()}: {cell.problem}."
 
 
 def _reads_without_arguments(

@@ -30,12 +30,14 @@ class Question:
         tokenizer: Folder of its tokenizer; an approximate vocabulary serves without one.
         is_thorough: Whether to stream in many more chunkings.
         markers: Texts that an approximate vocabulary takes for one token each.
+        thinks_first: Whether the model writes reasoning before calls: who fails for a call alone may read that.
     """
 
     ideals: tuple[Ideal, ...]
     tokenizer: Path | None = None
     is_thorough: bool = False
     markers: tuple[str, ...] = ()
+    thinks_first: bool = False
 
 
 @dataclass
@@ -97,7 +99,8 @@ class RoundTrip:
         if not names:
             return
         whole = await self._outcomes(engine, ideal, names, streaming=False)
-        right = [name for name in names if name not in self.reads_no_call and _judged(ideal, name, whole[name]).whole]
+        unread = frozenset[str]() if self.question.thinks_first else self.reads_no_call
+        right = [name for name in names if name not in unread and _judged(ideal, name, whole[name]).whole]
         streamed = await self._outcomes(engine, ideal, right, streaming=True) if right else {}
         for name in names:
             self.cells[name][ideal.answer.name] = _judged(ideal, name, streamed.get(name, whole[name]))

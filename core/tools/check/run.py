@@ -44,8 +44,8 @@ from prompt_debugger.core.tools.check.recommend import (
 from prompt_debugger.core.tools.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
 from prompt_debugger.core.tools.check.served import ServerRenderer
 from prompt_debugger.core.tools.check.smaller import Smaller, smaller_answers
-from prompt_debugger.core.tools.check.taught import add_taught_calls
 from prompt_debugger.core.tools.check.template import TemplateCheck, check_template
+from prompt_debugger.core.tools.check.written import write_as_model
 
 OnStep = Callable[[str], None]
 _CONTROL_TOKEN = re.compile(
@@ -201,10 +201,10 @@ class Checker:
         kinds, absent = await self._present(wanted.release)
         model = await asyncio.to_thread(as_served, model)
         tools, printed = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
-        ideals, notation = add_taught_calls(printed, model)
-        family = await asyncio.to_thread(family_of, ideals)
+        ideals, family, inferred = await asyncio.to_thread(write_as_model, printed, model)
         markers = single_tokens(ideals, family)
-        question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, markers)
+        thinks_first = family is not None and FORMATS[family].facts.thinks_first
+        question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, markers, thinks_first)
         checkpoint, shown_by = checkpoint_in(family, words_of(model, ideals)) or (None, "")
         trips: dict[str, RoundTrip] = {}
         asked: dict[str, Asked] = {}
@@ -220,7 +220,6 @@ class Checker:
         engines = await self._compare(model, printed, tools, family)
         best = best_engine(asked)
         chosen = asked[best].recommendation
-        inferred = "" if notation is None else notation.evidence
         bare = await asyncio.to_thread(words_on_bare_tools, model, ideals)
         refused = words_on_refused(model.template, ideals, best)
         reasons = (*chosen.reasons, refused, bare, words_on_parts(model))

@@ -22,6 +22,8 @@ _MARKER = re.compile(r"[<\[｜|].{2,}|.{2,}[>\]｜|]", re.DOTALL)
 _LATER_TOKENS = (("[ARGS]", re.compile(r"\[TOOL_CALLS\]\s*[\[{]")),)
 # Tags that some checkpoints spell with a suffix which their tokenizer's configuration has under `token_suffix`.
 _SUFFIXED = re.compile(r"</?(?:think|tool_calls?|tool_sep|arg_key|arg_value)(?P<suffix>:[\w.\-]{1,40})>")
+# The tokens of tags that are not one token each: LMDeploy's parsers wait for these pieces (DeepSeek V3.2 and V4).
+_INNER, _INNER_TOKENS = "｜DSML｜", frozenset({"｜DSML｜", "</"})
 _WORDS = re.compile(r"\w+|[^\S\n]+|\n+|.", re.DOTALL)
 
 # Tokens that end a turn, for texts that come without a tokenizer.
@@ -161,6 +163,8 @@ class StandIn:
     def pieces(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield ids and texts: markers whole, the rest in words."""
         markers = self.markers | set(END_TEXTS)
+        if _INNER in text:
+            markers = {one for one in markers if _INNER not in one} | _INNER_TOKENS
         for part in _split_at(text, markers):
             for word in [part] if part in markers else _WORDS.findall(part):
                 yield self._vocabulary.id_of(word), word

@@ -77,7 +77,7 @@ def test_an_engine_without_a_parser_for_the_family_is_said_to_have_none():
     lacking = replace(none_of("unknown"), lacks_parser_for="deepseek_v3")
 
     assert choice_sentence({"vllm": asked(RIGHT), "mlx-lm": lacking}, "vllm").endswith(
-        "mlx-lm 2.0.0 has no parser made for `deepseek_v3`, and no other returned the simplest call."
+        "mlx-lm 2.0.0 has no parser known for the notation `deepseek_v3`, and none returned the simplest call."
     )
 
 
@@ -85,7 +85,7 @@ def test_an_output_of_no_known_family_is_not_called_by_our_own_word_for_it():
     lacking = replace(none_of("unknown"), lacks_parser_for="generic")
     said = choice_sentence({"vllm": lacking, "mlx-lm": lacking}, "vllm")
 
-    assert "has no parser made for this notation, which belongs to no known family" in said
+    assert "has no parser known for this notation, which belongs to no known family" in said
     assert "generic" not in said
 
 

@@ -25,7 +25,7 @@ def test_the_one_that_gives_most_back_wins():
     found = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG), xlam=(RIGHT, RIGHT))
 
     assert (found.tool_parser, found.verdict) == ("xlam", "works")
-    assert found.reasons[-1] == "`hermes`, made for this family, fails for `two-calls`: it loses it."
+    assert found.reasons[-1] == "`hermes`, the parser for outputs read as `hermes`, fails for `two-calls`: it loses it."
 
 
 def test_of_equals_the_one_made_for_the_family_wins_and_by_name_within_it():
@@ -83,14 +83,44 @@ def test_the_family_own_parser_is_not_recommended_if_it_returns_no_answer_as_it_
 
     assert (found.tool_parser, found.verdict) == (None, "nothing-works")
     assert found.reasons[0] == "No parser of this release returns the simplest call correctly when it is streamed."
-    assert found.reasons[1] == f"`hermes`, made for this family: {STREAMS_WRONG.problem}."
+    assert found.reasons[1] == f"`hermes`, the parser for outputs read as `hermes`: {STREAMS_WRONG.problem}."
 
 
 def test_where_nothing_works_the_family_own_parser_is_reported():
     found = chosen(Ranking("hermes", "m"), hermes=(WRONG, RIGHT))
 
     assert (found.tool_parser, found.verdict) == (None, "nothing-works")
-    assert found.reasons[-1] == "`hermes`, made for this family: it loses it."
+    assert found.reasons[-1] == "`hermes`, the parser for outputs read as `hermes`: it loses it."
+
+
+def test_a_parser_that_returns_calls_only_after_reasoning_is_recommended_where_the_model_thinks_first(write):
+    from tests.core.tools.check.templates import HERMES
+
+    names = ("text", "one-call", "no-arguments", "reasoning-and-call")
+    ideals = [write(HERMES, name) for name in names]
+
+    def found(family, *row):
+        parser = {"harmony": "openai"}.get(family, family)
+        table = {f"vllm:{parser}": dict(zip(names, row, strict=True))}
+        ranking = Ranking(family, "m")
+        return recommend(ideals, table, ranking.best(table, 9), ranking)
+
+    thinking = found("harmony", RIGHT, WRONG, WRONG, RIGHT)
+    assert (thinking.tool_parser, thinking.verdict) == ("openai", "works-with-limits")
+    assert thinking.reasons[1] == (
+        "It returns calls after reasoning, which this model usually writes first, and not where an output begins with "
+        "a call: `one-call` and 1 more; it loses it."
+    )
+    assert found("hermes", RIGHT, WRONG, WRONG, RIGHT).verdict == "nothing-works"
+    assert found("harmony", RIGHT, WRONG, WRONG, WRONG).verdict == "nothing-works"
+    assert "begins with" not in str(found("harmony", RIGHT, RIGHT, WRONG, RIGHT).reasons)
+
+
+def test_a_notation_that_looks_like_another_familys_is_not_taken_for_lineage():
+    told = chosen(Ranking("xlam", "HyperCLOVAX-SEED-Think-14B"), xlam=(WRONG, WRONG)).reasons
+
+    assert "`xlam`, the parser for outputs read as `xlam`: it loses it." in told
+    assert "made for" not in str(told)
 
 
 def test_where_no_parser_was_given_a_call_it_is_not_said_that_nothing_works(write):
@@ -158,7 +188,10 @@ def test_a_sibling_that_gives_more_back_is_recommended_with_the_failure_of_the_o
 
     assert ranking.own_tool(table) == "poolside_v1"
     assert found.tool_parser == "glm45"
-    assert found.reasons[-1] == "`poolside_v1+glm45`, made for this family, fails for `two-calls`: it loses it."
+    assert (
+        found.reasons[-1]
+        == "`poolside_v1+glm45`, the parser for outputs read as `glm45`, fails for `two-calls`: it loses it."
+    )
     assert Ranking("glm45", "poolside-Laguna").own_tool(["vllm:hermes", "vllm:-+glm45"]) is None
 
 
@@ -171,11 +204,11 @@ def test_the_parser_of_the_model_that_the_files_show_comes_before_others_that_re
 
     assert (found.tool_parser, found.reasoning_parser) == ("step3p5", "step3p5")
     assert found.reasons[1] == (
-        "The model's files contain `<|im_start|>tool_response`: `step3p5` is made for such models."
+        "The model's files contain `<|im_start|>tool_response`: vLLM has `step3p5` for models with that."
     )
     assert found.reasons[-1] == (
-        "`qwen3_coder+qwen3` returns as many token by token and 2 in every chunking, but is less surely made for this "
-        "model."
+        "`qwen3_coder+qwen3` returns as many token by token and 2 in every chunking, but the model's files point to "
+        "`step3p5`."
     )
     assert (shown.own_tool(rows(**pairs)), shown.own_reasoning()) == ("step3p5", ("step3p5",))
     assert chosen(unknown, **pairs).tool_parser == "qwen3_coder"
@@ -235,6 +268,8 @@ def test_where_the_shown_models_reasoning_parser_is_not_chosen_its_failure_is_re
     own = chosen(ranking, **{**pairs, "deepseek_v4+deepseek_v4": (RIGHT, RIGHT)})
 
     assert (found.tool_parser, found.reasoning_parser) == ("deepseek_v4", "deepseek_v3")
-    assert found.reasons[-1] == "`deepseek_v4+deepseek_v4`, made for this family, fails for `two-calls`: it loses it."
+    assert found.reasons[-1] == (
+        "`deepseek_v4+deepseek_v4`, the parser for outputs read as `deepseek_v32`, fails for `two-calls`: it loses it."
+    )
     assert own.reasoning_parser == "deepseek_v4"
     assert not any("fails for" in reason for reason in own.reasons)
