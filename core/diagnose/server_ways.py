@@ -66,9 +66,17 @@ def start_with(trace: Trace, flags: str) -> str:
 
     Servers that do not say what they are, such as mlx-lm's, may have other flags or none.
     """
+    return (
+        f"If the server is vLLM, start it with {flags}"
+        if is_of_unknown_make(trace)
+        else f"Start the server with {flags}"
+    )
+
+
+def is_of_unknown_make(trace: Trace) -> bool:
+    """Return whether nothing tells which software a server is, so that vLLM's flags may mean nothing to it."""
     server = trace.server
-    is_unknown = server is not None and server.kind == _UNKNOWN and server.tool_parser is None
-    return f"If the server is vLLM, start it with {flags}" if is_unknown else f"Start the server with {flags}"
+    return server is not None and server.kind == _UNKNOWN and server.tool_parser is None
 
 
 def _parser_of(kind: str, family: str) -> str | None:

@@ -11,7 +11,7 @@ from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.fields import body_of, content_of
 from prompt_debugger.core.diagnose.generations import families_named, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
-from prompt_debugger.core.diagnose.server_ways import own_way
+from prompt_debugger.core.diagnose.server_ways import own_way, start_with
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS
 
@@ -169,10 +169,11 @@ def bare_list_steps(trace: Trace, family: str) -> list[Step]:
     found = bare_list(trace)
     meant = "mistral" if found is None else found.family
     marker = FORMATS[meant].facts.list_marker
+    start = start_with(trace, f"`--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`")
     text = (
         f"If it came as content: models of `{meant}` write `{marker}` before this list, a special token that "
-        f"servers remove: start the server with `--tool-call-parser {FORMATS[meant].facts.tool_parsers[0]}`, and with "
-        "the model's own tokenizer, so that the parser sees it."
+        f"servers remove: {start[0].lower()}{start[1:]}, and with the model's own tokenizer, so that the parser sees "
+        "it."
     )
     return [Step(text), KEEP_SPECIAL_TOKENS, *parser_steps(trace, family)]
 

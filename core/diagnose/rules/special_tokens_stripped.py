@@ -31,6 +31,7 @@ from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.own_names import has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.server_ways import is_of_unknown_make
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
@@ -84,8 +85,9 @@ def _fix(trace: Trace, name: str, parser: str | None) -> Iterator[Step]:
         yield Step(keeps, {"skip_special_tokens": False})
         return
     if parser is None:
+        whose = "for vLLM " if is_of_unknown_make(trace) else ""
         flag = (
-            f": `--enable-auto-tool-choice --tool-call-parser {readers[0]}`"
+            f": {whose}`--enable-auto-tool-choice --tool-call-parser {readers[0]}`"
             if readers and not has_own_names(trace.server)
             else ""
         )

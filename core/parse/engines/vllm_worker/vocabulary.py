@@ -109,15 +109,18 @@ class InventedVocabulary(dict[str, int]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the id of a text."""
-        return default if key in self._absent else self.id_of(key)
+        return default if self._lacks(key) else self.id_of(key)
 
     def __getitem__(self, key: str) -> int:
-        if key in self._absent:
+        if self._lacks(key):
             raise KeyError(key)
         return self.id_of(key)
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and key not in self._absent and self.id_of(key) >= 0
+        return isinstance(key, str) and not self._lacks(key) and self.id_of(key) >= 0
+
+    def _lacks(self, text: str) -> bool:
+        return text in self._absent or (_INNER in text and text not in _INNER_TOKENS)
 
 
 class StandIn:

@@ -23,6 +23,15 @@ def test_tags_of_deepseek_are_cut_as_its_own_vocabulary_cuts_them():
     ]  # fmt: skip
 
 
+def test_such_a_tag_is_no_token_for_a_parser_that_asks_either():
+    vocabulary = StandIn(SimpleNamespace(get_vocab=dict, all_special_tokens=[])).get_vocab()
+
+    assert vocabulary.get("<｜DSML｜function_calls>") is None
+    assert "<｜DSML｜function_calls>" not in vocabulary
+    assert "｜DSML｜" in vocabulary
+    assert "<｜tool▁calls▁begin｜>" in vocabulary
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
