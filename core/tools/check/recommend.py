@@ -93,7 +93,7 @@ class Ranking:
     @property
     def thinks_first(self) -> bool:
         """Whether models of the family write reasoning before each call."""
-        return self.family in FORMATS and FORMATS[self.family].facts.thinks_first
+        return (one := FORMATS.get(self.family or "")) is not None and one.facts.thinks_first
 
     @property
     def _own(self) -> ParserNames:

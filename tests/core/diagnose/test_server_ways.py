@@ -34,7 +34,7 @@ def test_a_list_that_lost_its_marker_is_advised_with_flags_that_are_named_as_vll
 ):
     def advice(server: Server) -> str:
         trace = Trace(request=Request(body={}, text=""), server=server)
-        return bare_list_steps(trace, "mistral")[0].text
+        return str(bare_list_steps(trace, "mistral")[0].text)
 
     assert (
         "servers remove: if the server is vLLM, start it with `--tool-call-parser mistral`, and with the model's"

@@ -167,7 +167,7 @@ class StandIn:
         """Yield ids and texts: markers whole, the rest in words."""
         markers = self.markers | set(END_TEXTS)
         if _INNER in text:
-            markers = {one for one in markers if _INNER not in one} | _INNER_TOKENS
+            markers = frozenset(one for one in markers if _INNER not in one) | _INNER_TOKENS
         for part in _split_at(text, markers):
             for word in [part] if part in markers else _WORDS.findall(part):
                 yield self._vocabulary.id_of(word), word
