@@ -38,6 +38,7 @@ interface VerdictPayload {
   step: { kind: string; label: string; code: string | null } | null;
   proof?: { short: string; sentence: string; worked: boolean } | null; // a fix that was tried, in a run with a proof
   asks_margin: boolean;
+  bare?: string[]; // panels that have nothing to show
   run: number;
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 
 import pytest
@@ -61,7 +62,10 @@ def test_what_a_slow_server_does_is_said_while_one_types_on_and_nothing_moves(ba
         expect(page.locator("#pd-stop")).to_be_enabled()
         lists.set()
         expect(verdict).to_contain_text("Asking the model · POST /v1/chat/completions")
-        expect(verdict).to_contain_text("for 1 s")  # it counts
+        sentence = page.locator(".pd-sentence").element_handle()
+        expect(verdict.locator(".pd-detail")).to_have_text(re.compile(r"^[2-9] s$"))  # it counts
+        assert re.findall(r"\d+ s\b", verdict.inner_text()) == [verdict.locator(".pd-detail").inner_text()]
+        assert sentence.is_visible()  # and no one hears the sentence anew at each second
         if page.locator("#pd-request").is_visible():
             bare.paste(REQUEST.replace("Weather?", "TYPED MEANWHILE"))
         answers.set()
@@ -123,3 +127,32 @@ def test_a_server_that_is_not_there_is_said_at_once_with_a_button_that_opens_its
     assert "127.0.0.1:9" in bare.page.locator("#pd-verdict").inner_text()
     bare.page.locator("#pd-verdict .pd-actions button").first.click()
     expect(bare.page.get_by_label("Endpoint", exact=True)).to_be_focused()
+
+
+@pytest.mark.parametrize("panel", ["complete", "parse", "findings"])
+def test_no_one_is_left_in_front_of_an_empty_panel(bare: DebuggerPage, panel: str) -> None:
+    page = bare.page
+    bare.open_stage(panel)
+    aim(bare, "http://127.0.0.1:9/v1")
+    bare.open_stage(panel)
+    bare.run()
+
+    assert bare.state() == "error"
+    assert bare.opened_stage() == "render"
+    bare.open_stage(panel)  # who looks there reads why it is empty
+    shown = page.locator(f"#pd-panel-{panel} .pd-empty:visible").first
+    assert re.search(r"^(No|There is no)", shown.inner_text())
+    expect(page.locator(f"#pd-panel-{panel} .pd-run-here:visible")).to_have_count(0)
+
+    bare.paste(REQUEST[:-1])  # a text that cannot be read
+    bare.open_stage(panel)
+    bare.run()
+    assert (bare.badge(), bare.opened_stage()) == ("REQUEST", "render")
+
+
+def test_a_tool_that_is_open_stays_open_beside_a_dead_server(bare: DebuggerPage) -> None:
+    aim(bare, "http://127.0.0.1:9/v1")
+    bare.page.click("#pd-tab-check")
+    bare.run()
+
+    expect(bare.page.locator("#pd-panel-check")).to_be_visible()

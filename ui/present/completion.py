@@ -10,16 +10,26 @@ from collections.abc import Collection, Iterator
 from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Span, StreamDelta, Trace
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.payload import pack_payload
-from prompt_debugger.ui.present.reasons import why_no_answer
+from prompt_debugger.ui.present.reasons import CUT_SHORT, why_no_answer
 from prompt_debugger.ui.present.words import count_of, joined, seconds, shortened
 
 MAX_SHOWN_CHARS = 200_000
 
 
-def completion_payload(trace: Trace, *, raw_text: str = "", chat_text: str = "", streaming: bool = False) -> str:
-    """Return the payload of the completion view; finished parts of the trace win over what has streamed so far."""
+def completion_payload(
+    trace: Trace, *, raw_text: str = "", chat_text: str = "", streaming: bool = False, has_ended: bool = False
+) -> str:
+    """Return the payload of the completion view; finished parts of the trace win over what has streamed so far.
+
+    Args:
+        trace: What is known.
+        raw_text: What has streamed of the raw output.
+        chat_text: What has streamed of the message.
+        streaming: Whether more may come.
+        has_ended: Whether the run is over without a verdict: nothing more comes.
+    """
     special = () if trace.vocabulary is None else trace.vocabulary.special.values()
-    why = why_no_answer(trace)
+    why = why_no_answer(trace) or (CUT_SHORT if has_ended else "")
     return pack_payload(
         {
             "raw": _raw(trace.raw, raw_text, special, why, streaming=streaming),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, LabError, RequestError
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.ui.present.verdict import verdict_strip
@@ -38,8 +40,14 @@ def unserved_payload(error: DebuggerError, *, is_rendered: bool, why: str = "", 
     return verdict_strip("done", "NO SERVER", sentence, detail=error.hint, open="render", run=run)
 
 
-def error_payload(error: DebuggerError, *, run: int = 0) -> str:
-    """Return the verdict strip of an error; the pasted request is not touched by it."""
+def error_payload(error: DebuggerError, *, run: int = 0, bare: Sequence[JSON] = ()) -> str:
+    """Return the verdict strip of an error; the pasted request is not touched by it.
+
+    Args:
+        error: What went wrong.
+        run: The number of the run.
+        bare: Panels that have nothing to show.
+    """
     place: JSON = None
     where = ""
     if isinstance(error, RequestError):
@@ -57,6 +65,7 @@ def error_payload(error: DebuggerError, *, run: int = 0) -> str:
         log=error.log_tail if isinstance(error, LabError) else "",
         place=place,
         step=_next_step(error),
+        bare=[*bare],
         run=run,
     )
 

@@ -43,11 +43,9 @@ def network_payload(log: ExchangeLog, run: int) -> str | None:
 
 
 def waiting_words(log: ExchangeLog) -> str:
-    """Return which exchange is under way and for how long, to follow a sentence; "" if none is."""
+    """Return which exchange is under way, to follow a sentence; "" if none is. The strip has the clock."""
     waiting = log.waiting()
-    if waiting is None:
-        return ""
-    return f" · {waiting.method} {_path(waiting)} for {log.now_s() - waiting.started_s:.0f} s"
+    return "" if waiting is None else f" · {waiting.method} {_path(waiting)}"
 
 
 def _exchange(one: Exchange) -> JSONObject:

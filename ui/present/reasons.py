@@ -5,12 +5,15 @@ from __future__ import annotations
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.present.payload import pack_payload
 
-EXPLAINED = ("prompt_tokens", "template", "raw_tokens", "ledger")
+EXPLAINED = ("prompt_tokens", "template", "raw_tokens", "ledger", "findings")
+OF_ANSWERS = ("ledger", "findings")  # what comes after the answer: a run that failed before it says so there
+CUT_SHORT = "Nothing had come when this run ended."
 _UNKNOWN = {
     "prompt_tokens": "The tokens of the prompt are unknown.",
     "template": "The chat template is unknown.",
     "raw_tokens": "The tokens of the raw output are unknown.",
     "ledger": "The account of this run is unknown.",
+    "findings": "No diagnosis: there was no answer to diagnose.",
 }
 _NOT_THERE = {
     "raw_tokens": "There is no raw output.",

@@ -16,10 +16,16 @@ from prompt_debugger.ui.present.heat import prompt_heat, raw_heat
 from prompt_debugger.ui.present.ledger import ledger_payload
 from prompt_debugger.ui.present.parsers import matrix_payload
 from prompt_debugger.ui.present.prompt import difference_payload, template_payload
-from prompt_debugger.ui.present.reasons import EXPLAINED, empty_payload
+from prompt_debugger.ui.present.reasons import EXPLAINED, OF_ANSWERS, empty_payload
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.tokens import tokens_payload
-from prompt_debugger.ui.present.verdict import idle_payload, running_payload, stopped_payload, verdict_payload
+from prompt_debugger.ui.present.verdict import (
+    bare_panels,
+    idle_payload,
+    running_payload,
+    stopped_payload,
+    verdict_payload,
+)
 
 VIEWS = (
     "header",
@@ -70,7 +76,10 @@ class RunView:
     ) -> dict[str, str | None]:
         """Return the payloads that changed; a tick without news changes the clock alone."""
         self.trace, self.texts = trace, (raw_text, chat_text)
-        running = running_payload(sentence, run=self.run, fraction=fraction, elapsed_s=elapsed_s)
+        asked = self.exchanges.waiting()
+        waiting_s = 0.0 if asked is None else self.exchanges.now_s() - asked.started_s
+        clock = {"elapsed_s": elapsed_s, "waiting_s": waiting_s}
+        running = running_payload(sentence, run=self.run, fraction=fraction, **clock)
         changed = self._stage_views(trace, raw_text, chat_text, running=True)
         self._take(changed, "verdict", (sentence, fraction, int(elapsed_s)), lambda: running)
         return changed
@@ -87,24 +96,34 @@ class RunView:
 
     def fail(self, error: DebuggerError) -> dict[str, str | None]:
         """Return the payloads of an error: its message, and what was found before it, never another run's results."""
-        if self.trace is None:
-            changed = empty_payloads("", self.facts)
-        else:
-            changed = self._stage_views(self.trace, "", "", running=False)
-        changed["verdict"] = error_payload(error, run=self.run)
+        changed, bare = self._cut_short()
+        changed["verdict"] = error_payload(error, run=self.run, bare=bare)
         return changed
 
     def stop(self) -> dict[str, str | None]:
         """Return the payload of a run that was stopped: all that had come, made again; a verdict already out stays."""
-        if self.trace is None:
-            changed = empty_payloads("", self.facts)
-            return {**changed, "verdict": stopped_payload(run=self.run, has_found=False)}
-        if self.trace.verdict is not None:
+        if self.trace is not None and self.trace.verdict is not None:
             return RunView(self.run, self.facts).finish(self.trace)
         # By its own view: a thread may still be at work with this one.
-        changed = RunView(self.run, self.facts)._stage_views(self.trace, *self.texts, running=False)
-        has_found = any(self.texts) or _has_found(self.trace)
-        return {**changed, "verdict": stopped_payload(run=self.run, has_found=has_found)}
+        changed, bare = RunView(self.run, self.facts, self.trace, self.texts)._cut_short()
+        has_found = self.trace is not None and (any(self.texts) or _has_found(self.trace))
+        return {**changed, "verdict": stopped_payload(run=self.run, has_found=has_found, bare=bare)}
+
+    def _cut_short(self) -> tuple[dict[str, str | None], list[JSON]]:
+        """Return the payloads of a run that ended before its end, and the panels that have nothing to show."""
+        trace = self.trace or Trace(request=Request(body={}, text=""))
+        if self.trace is None:
+            changed = empty_payloads("", self.facts)
+            self._empty.update(VIEWS)
+        else:
+            changed = self._stage_views(trace, *self.texts, running=False)
+        for view in OF_ANSWERS:
+            if view in self._empty:
+                changed[view] = empty_payload(trace, view)
+        bare = bare_panels(trace, has_text=any(self.texts))
+        if "complete" in bare:
+            changed["completion"] = completion_payload(trace, has_ended=True)
+        return changed, bare
 
     def _stage_views(self, trace: Trace, raw_text: str, chat_text: str, *, running: bool) -> dict[str, str | None]:
         prompt = trace.prompt or trace.local_prompt

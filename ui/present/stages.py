@@ -25,6 +25,11 @@ _HINTS = {
     Stage.COMPLETE: "what the model wrote",
     Stage.PARSE: "where each character went",
 }
+_ABSENT = {
+    Stage.RENDER: "the prompt is unknown",
+    Stage.COMPLETE: "no raw output",
+    Stage.PARSE: "no raw output to read",
+}
 
 
 def stages_payload(trace: Trace, *, running: bool = False) -> str:
@@ -64,8 +69,15 @@ def _card(opens: str, title: str, stage: Stage, figures: list[str], trace: Trace
         "state": state,
         "word": _WORDS[state],
         "figures": [*figures],
-        "hint": "" if figures else "there was no answer to parse" if _has_no_answer(trace) else _HINTS[stage],
+        "hint": "" if figures else _hint(stage, trace),
     }
+
+
+def _hint(stage: Stage, trace: Trace) -> str:
+    """Return what a card without figures will show, or why it shows none once the run has ended."""
+    if _has_no_answer(trace):
+        return "there was no answer to parse" if stage is Stage.PARSE else _ABSENT[stage]
+    return _HINTS[stage] if trace.verdict is None else _ABSENT[stage]
 
 
 def _has_no_answer(trace: Trace) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from prompt_debugger.core.base.account import count_calls
@@ -28,6 +29,7 @@ from prompt_debugger.ui.present.words import as_sentence
 
 _PANELS = {Stage.REQUEST: "findings", Stage.RENDER: "render", Stage.COMPLETE: "complete", Stage.PARSE: "parse"}
 
+_NOTED_S = 3.0  # from when on a part of the time is worth a word
 _OF_CALLS = (Stage.PARSE, Stage.CONTRACT)  # a verdict about one of these speaks of the calls
 _BADGES = {
     Conclusion.FAULT: "FAULT FOUND",
@@ -46,7 +48,7 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
         badge: One or two words, upper case.
         sentence: What there is to read.
         **changes: `tone`, `cause`, `detail`, `tag`, `log`, `place`, `evidence`, `open`, `fraction`, `quote`, `step`,
-            `proof`, `asks_margin`, `run`.
+            `proof`, `asks_margin`, `bare` (panels that have nothing to show), `run`.
     """
     strip: JSONObject = {
         "state": state,
@@ -65,6 +67,7 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
         "step": None,
         "proof": None,
         "asks_margin": False,
+        "bare": [],
         "run": 0,
     }
     return pack_payload({**strip, **changes})
@@ -77,16 +80,46 @@ def idle_payload(story: str = "") -> str:
     )
 
 
-def running_payload(sentence: str, *, run: int, fraction: float | None = None, elapsed_s: float = 0.0) -> str:
-    """Return the strip of a run under way."""
+def running_payload(
+    sentence: str, *, run: int, fraction: float | None = None, elapsed_s: float = 0.0, waiting_s: float = 0.0
+) -> str:
+    """Return the strip of a run under way.
+
+    Args:
+        sentence: What it is doing.
+        run: Its number.
+        fraction: How much of it is done, where that is known.
+        elapsed_s: Since it began.
+        waiting_s: Since the request began that it waits for: said where that is another time.
+    """
     detail = f"{elapsed_s:.0f} s" if elapsed_s >= 1 else ""
+    if waiting_s >= _NOTED_S and elapsed_s - waiting_s >= _NOTED_S:
+        detail += f", {waiting_s:.0f} s of them in this request"
     return verdict_strip("running", "RUNNING", sentence, fraction=fraction, detail=detail, run=run)
 
 
-def stopped_payload(*, run: int = 0, has_found: bool = True) -> str:
-    """Return the strip after Stop; `has_found` says whether anything had come before."""
+def stopped_payload(*, run: int = 0, has_found: bool = True, bare: Sequence[JSON] = ()) -> str:
+    """Return the strip after Stop.
+
+    Args:
+        run: The number of the run.
+        has_found: Whether anything had come before.
+        bare: Panels that have nothing to show.
+    """
     rest = "What arrived before is below." if has_found else "Nothing had arrived yet."
-    return verdict_strip("stopped", "STOPPED", f"Stopped before the end. {rest}", run=run)
+    return verdict_strip("stopped", "STOPPED", f"Stopped before the end. {rest}", bare=[*bare], run=run)
+
+
+def bare_panels(trace: Trace, *, has_text: bool = False) -> list[JSON]:
+    """Return the panels that a run without a verdict has nothing to show in.
+
+    Args:
+        trace: What is known of it.
+        has_text: Whether an answer had begun to come.
+    """
+    has_answer = has_text or any((trace.raw, trace.chat, trace.chat_stream))
+    is_bare = {"complete": not has_answer, "parse": trace.parse is None, "findings": trace.verdict is None}
+    return [panel for panel, nothing in is_bare.items() if nothing]
 
 
 def verdict_payload(trace: Trace, *, run: int = 0) -> str:
@@ -94,12 +127,14 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
     verdict = trace.verdict
     if verdict is None and (ended := error_of_end(trace)) is not None:
         where, words = ended
-        return verdict_strip("done", (where or "error").upper(), as_sentence(words), tone="error", run=run)
+        return verdict_strip(
+            "done", (where or "error").upper(), as_sentence(words), tone="error", bare=bare_panels(trace), run=run
+        )
     if verdict is None and trace.server is None and trace.local_prompt is not None:  # a run asks its server before
         return verdict_strip("done", "NO SERVER", "Rendered, not run: there was no server.", open="render", run=run)
     if verdict is None:
         badge = "STOPPED" if end_in_a_word(trace) == "stopped" else "NO VERDICT"
-        return verdict_strip("done", badge, why_unfinished(trace), tone="warning", run=run)
+        return verdict_strip("done", badge, why_unfinished(trace), tone="warning", bare=bare_panels(trace), run=run)
     badge, tone = _outcome(trace, verdict), _tone(verdict, trace.findings)
     margin = margin_of_prose(trace)
     result = read_result(trace, verdict)

@@ -89,6 +89,6 @@ function isBack(isSame) {
 export function lostStrip() {
   return packPayload({
     state: "error", badge: BADGE, sentence: LOST, detail, tone: "warning", log: "", place: null, evidence: null, open: null,
-    fraction: null, cause: [], quote: "", step, run, tag: null, proof: null, asks_margin: false,
+    fraction: null, cause: [], quote: "", step, run, tag: null, proof: null, asks_margin: false, bare: [],
   });
 }

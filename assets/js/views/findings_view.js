@@ -28,8 +28,10 @@ builders.findings = (root) => {
   root.classList.add("pd-findings");
   return {
     show(decoded) {
-      if (host.markFindings) host.markFindings(decoded ? decoded.header.findings : []);
+      if (host.markFindings) host.markFindings(decoded?.header.findings ?? []);
       if (!decoded) return root.replaceChildren(beforeRun("What is wrong, root cause first, each with its evidence and its fix."));
+      const { empty } = /** @type {EmptyPayload} */ (decoded.header);
+      if (empty) return root.replaceChildren(make("p", "pd-empty", empty));
       const { findings, groups, summary, unchecked, key } = /** @type {FindingsPayload} */ (decoded.header);
       offeredOf(key);
       const list = make("ol", "pd-finding-list");

@@ -126,6 +126,8 @@ builders.verdict = (root) => {
         const isWide = !globalThis.matchMedia("(max-width: 900px)").matches; // on a narrow one the page would scroll away from the verdict
         if (isNew && isWide && verdict.evidence && panelOf(verdict.evidence) === verdict.open) jump({ ...verdict.evidence, quiet: true });
       }
+      // A run that came to nothing leaves no one in front of an empty panel.
+      if (verdict.bare?.includes(document.documentElement.dataset.panel ?? "")) open("render");
       shownRun = verdict.run;
       tellVerdict(verdict);
     },

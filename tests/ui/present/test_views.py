@@ -359,15 +359,29 @@ def test_an_error_keeps_what_was_found_before_it():
     changed = view.fail(BackendError("the stream broke off", kind="broken-stream"))
 
     assert header(changed["verdict"])["badge"] == "SERVER"
+    assert header(changed["verdict"])["bare"] == ["parse", "findings"]
     assert "prompt_tokens" not in changed
 
 
 def test_an_error_before_anything_was_found_clears_the_results_of_the_last_run():
     changed = RunView(run=2).fail(RequestError("the JSON ends early", line=1, column=2))
 
-    assert changed["ledger"] is changed["findings"] is changed["prompt_tokens"] is None
+    assert changed["prompt_tokens"] is None
+    assert header(changed["ledger"])["empty"] == "There is no raw output to account for."
+    assert header(changed["findings"])["empty"] == "No diagnosis: there was no answer to diagnose."
+    assert header(changed["verdict"])["bare"] == ["complete", "parse", "findings"]
     assert header(changed["stages"])["cards"][2]["state"] == "idle"
     assert header(changed["verdict"])["state"] == "error"
+
+
+def test_a_card_without_figures_says_what_will_come_before_the_end_and_why_nothing_came_after_it():
+    trace = dropped_call_trace()
+    before = header(stages_payload(Trace(request=trace.request)))["cards"]
+    after = header(stages_payload(replace(trace, prompt=None, local_prompt=None, raw=None, parse=None)))["cards"]
+
+    assert [card["hint"] for card in before[:2]] == ["the prompt, token by token", "what the model wrote"]
+    absent = ["the prompt is unknown", "no raw output", "no raw output to read"]
+    assert [card["hint"] for card in after[:3]] == absent
 
 
 @given(hostile_texts, hostile_texts)
@@ -393,6 +407,9 @@ def test_no_text_breaks_a_payload(text, other):
 
 def test_running_says_how_long():
     assert header(running_payload("x", run=1, elapsed_s=2.6))["detail"] == "3 s"
+    assert header(running_payload("x", run=1, elapsed_s=9, waiting_s=8))["detail"] == "9 s"
+    long = header(running_payload("x", run=1, elapsed_s=63, waiting_s=41))["detail"]
+    assert long == "63 s, 41 s of them in this request"
 
 
 def test_next_to_prose_stands_how_close_a_call_was_or_the_way_to_ask():
