@@ -62,7 +62,8 @@ def _counted(calls: CallCounts) -> tuple[tuple[int, str], ...]:
     return (
         (calls.dropped, "dropped"),
         (calls.altered, "altered"),
-        (calls.invented, "invented"),
+        # Quoted in a sentence it stands in the output, which is for the finding to say.
+        (calls.invented, f"returned but not written as {'a call' if calls.invented == 1 else 'calls'}"),
         (calls.draft, "left as a draft"),
         (calls.cut, "cut"),
     )

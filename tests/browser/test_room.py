@@ -344,3 +344,19 @@ def test_show_evidence_takes_the_focus_along(loaded: DebuggerPage) -> None:
 
     expect(loaded.page.locator("#pd-ledger :focus")).to_be_visible()
     assert loaded.page.evaluate("document.activeElement.closest('.pd-raw') !== null")
+
+
+@pytest.mark.parametrize("window_width", [PHONE["width"]])
+def test_facts_that_do_not_fit_end_in_an_ellipsis_and_are_whole_where_one_goes_to_them(bare: DebuggerPage) -> None:
+    page = bare.page
+    facts = page.locator("#pd-header .pd-target")
+    is_cut = "line => line.scrollWidth > line.clientWidth"
+    assert facts.evaluate(is_cut)
+    assert facts.evaluate("line => getComputedStyle(line).textOverflow") == "ellipsis"
+    assert facts.evaluate("line => getComputedStyle(line).display") == "block"  # no other kind of box draws it
+
+    facts.focus()
+
+    assert not facts.evaluate(is_cut)
+    assert facts.evaluate("line => line.tabIndex") == 0
+    expect(facts).to_contain_text("evidence same run")

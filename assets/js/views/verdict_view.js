@@ -28,6 +28,13 @@ builders.header = (root) => {
   root.append(title);
   if (document.getElementById("pd-lab")) root.append(make("p", "pd-purpose", PURPOSE)); // a report is about its run
   root.append(target);
+  // In a narrow window they end in an ellipsis: who goes there sees them whole.
+  const offerWhole = () => {
+    if (target === document.activeElement) return;
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  };
+  new ResizeObserver(offerWhole).observe(target);
   if (!document.getElementById("pd-lab")) root.append(themeButton()); // a report has no line about a lab
   return {
     show(decoded) {
@@ -41,6 +48,7 @@ builders.header = (root) => {
           return fact;
         }),
       );
+      offerWhole();
     },
     jump({ quiet }) {
       target.tabIndex = -1;
