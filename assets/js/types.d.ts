@@ -53,7 +53,8 @@ interface StageCard {
   state: "ok" | "guilty" | "follows" | "idle" | "running" | "unknown" | "note";
   word: string;
   figures: string[];
-  hint: string;
+  hint: string; // in place of figures
+  promise: string; // what it will show, beside a text that has not run
 }
 
 /** A request at fault, and the place to go to. */

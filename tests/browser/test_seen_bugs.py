@@ -48,6 +48,11 @@ def test_nothing_of_the_example_stays_above_ones_own_text(bare: DebuggerPage) ->
     expect(bare.page.get_by_text("Your own text: nothing has run yet. Press Run.")).to_be_visible()
     for of_the_example in ("#pd-verdict .pd-sentence", "#pd-header .pd-fact", "#pd-ledger .pd-fate-lost"):
         expect(bare.page.locator(of_the_example).first).not_to_be_visible()
+    promises = ["the prompt, token by token", "what the model wrote", "where each character went"]
+    for card, promise in zip(
+        bare.page.locator(".pd-stage").all(), [*promises, "what is wrong, and the fix"], strict=True
+    ):
+        assert card.inner_text().splitlines()[-1] == promise  # no card is an empty box
 
 
 def test_a_tool_loop_that_cannot_go_on_says_why_beside_the_field(bare: DebuggerPage) -> None:

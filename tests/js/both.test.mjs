@@ -5,7 +5,14 @@ import { load } from "./load.mjs";
 const run = { disabled: true, presses: 0, click() { this.presses += 1; } };
 let change = () => {};
 let opened = null;
-globalThis.document = { getElementById: () => run };
+const shown = [];
+let pressed = () => {};
+globalThis.document = {
+  getElementById: () => run,
+  querySelector: () => ({ append: (note) => shown.push(note) }),
+  querySelectorAll: () => shown.map((note) => ({ remove: () => shown.splice(shown.indexOf(note), 1) })),
+  addEventListener: (_, listener) => (pressed = listener),
+};
 globalThis.MutationObserver = class {
   constructor(listener) {
     change = listener;
@@ -15,7 +22,10 @@ globalThis.MutationObserver = class {
     change = () => {};
   }
 };
-const pd = await load(["both.js"], { open: (panel) => (opened = panel) });
+const pd = await load(["both.js"], {
+  open: (panel) => (opened = panel), make: (_, name, words) => words, under: (event, selector) => event.at === selector,
+});
+const asksAboutALostCall = () => pressed({ at: "#pd-lost-call" });
 const inputs = (runOn, endpoint = "http://a/v1") => [endpoint, "", "", runOn, "", []];
 
 test("a request for both goes to the lab, then to the server under Target, and both are compared", () => {
@@ -48,4 +58,30 @@ test("whatever else is chosen goes as it is", () => {
     pd.runIsKept(true);
   }
   assert.equal(opened, null);
+});
+
+test("what the parsers say of the first run is kept before the second begins", () => {
+  opened = null;
+  run.presses = 0;
+  pd.aimed(inputs("both"));
+  asksAboutALostCall();
+  pd.runIsKept(true);
+  assert.deepEqual([run.presses, shown.length], [0, 1]);
+  pd.questionEnded();
+  pd.questionEnded(); // said twice
+  assert.deepEqual([run.presses, shown.length], [1, 0]);
+  assert.deepEqual(pd.aimed(inputs("both")), inputs("auto"));
+  asksAboutALostCall();
+  pd.runIsKept(true); // both are there: nothing waits for the second's
+  assert.equal(opened, "compare");
+});
+
+test("who presses Run meanwhile is asked for nothing twice", () => {
+  run.presses = 0;
+  pd.aimed(inputs("both"));
+  asksAboutALostCall();
+  pd.runIsKept(true);
+  assert.deepEqual(pd.aimed(inputs("both")), inputs("auto"));
+  pd.questionEnded();
+  assert.equal(run.presses, 0);
 });

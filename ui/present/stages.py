@@ -25,6 +25,7 @@ _HINTS = {
     Stage.COMPLETE: "what the model wrote",
     Stage.PARSE: "where each character went",
 }
+_OF_FINDINGS = "what is wrong, and the fix"
 _ABSENT = {
     Stage.RENDER: "the prompt is unknown",
     Stage.COMPLETE: "no raw output",
@@ -70,6 +71,7 @@ def _card(opens: str, title: str, stage: Stage, figures: list[str], trace: Trace
         "word": _WORDS[state],
         "figures": [*figures],
         "hint": "" if figures else _hint(stage, trace),
+        "promise": _HINTS[stage],
     }
 
 
@@ -161,5 +163,6 @@ def _findings_card(trace: Trace) -> JSONObject:
         "state": state,
         "word": word,
         "figures": [*figures],
-        "hint": "" if figures else "what is wrong, and the fix",
+        "hint": "" if figures else _OF_FINDINGS,
+        "promise": _OF_FINDINGS,
     }

@@ -1,6 +1,6 @@
 // @ts-check
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
-import { runIsKept } from "./both.js";
+import { answersCome, questionEnded, runIsKept } from "./both.js";
 import { builders } from "../lib/builders.js";
 import { addRun, chooseNamedRuns, chooseRuns, expectRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
@@ -126,7 +126,9 @@ host.runChanged = () => {
 
 // The parsers were asked about the call that it lost, and no one has begun another since.
 export const runExtended = () => {
-  if (last.state === "done" && last.kept !== undefined) host.runChanged?.();
+  if (last.state !== "done" || last.kept === undefined) return questionEnded();
+  answersCome();
+  host.runChanged?.();
 };
 
 /** @param {string} packed */
@@ -145,7 +147,9 @@ async function keep({ header, columns }) {
   if (isOfOther) return;
   const text = new TextDecoder().decode(columns);
   const packed = await packText(text);
-  if (packed === null || (isSame && (await keepChanged(packed)))) return; // or too long for an event: it could not be opened again
+  const isThere = packed !== null && isSame && (await keepChanged(packed));
+  if (isThere) return questionEnded();
+  if (packed === null) return; // too long for an event: it could not be opened again
   if (isSame && last.state === "recorded" && !isOutdated()) pressedText = editorView()?.state.doc.toString() ?? null;
   const isWhole = last.state === "done" || last.state === "recorded";
   const words = isWhole || !mayKeep(last.sentence || "") ? header.sentence : last.sentence; // a server may repeat a key in its error

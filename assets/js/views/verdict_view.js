@@ -283,6 +283,7 @@ function card(stage) {
   const tab = tabOf(stage.opens, "pd-stage pd-stage-" + stage.state);
   fill(tab, stage);
   if (stage.hint) tab.append(make("span", "pd-hint", stage.hint));
+  tab.append(make("span", "pd-hint pd-promise", stage.promise));
   return tab;
 }
 

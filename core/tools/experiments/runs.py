@@ -87,7 +87,9 @@ def compare_runs(left: Trace, right: Trace) -> RunComparison:
     has_one_vocabulary = left.vocabulary is not None and left.vocabulary == right.vocabulary
     message = None
     if left.chat is not None and right.chat is not None:
-        message = json_changes(left.chat.message, right.chat.message)
+        message = tuple(
+            one for one in json_changes(left.chat.message, right.chat.message) if not _is_null_left_out(one)
+        )
     return RunComparison(
         request=_request_changes(left.request, right.request),
         facts=tuple(_facts(left, right)),
@@ -98,6 +100,12 @@ def compare_runs(left: Trace, right: Trace) -> RunComparison:
         only_right=_subtract(right.findings, left.findings),
         in_both=_shared(right.findings, left.findings),
     )
+
+
+def _is_null_left_out(change: JsonChange) -> bool:
+    """Return whether one server writes a field as `null` that the other leaves out: clients read both the same."""
+    is_one_sided = change.kind in ("removed", "added") and not change.path.endswith("]")
+    return is_one_sided and change.left is None and change.right is None
 
 
 def sentence_of(comparison: RunComparison, left: str = "A", right: str = "B") -> str:

@@ -122,7 +122,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.SHARE: (
         "share", "open_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
         "copy_fix", "apply_fix", "open_verification", "open_row", "open_live_row", "open_trial", "make_plugin",
-        "open_turn", "turn_request", "save_loop", "ask_margin", "ask_again", "add_proof",
+        "open_turn", "turn_request", "save_loop", "ask_margin", "ask_again", "wait_for_questions", "add_proof",
     ),
     Kind.EDIT: (
         "check_request", "check_reading", "check_row", "name_target", "name_api", "run_on", "load_case",

@@ -93,16 +93,30 @@ def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
         asked = button.click(ask, run, panel.answers, js=FILL_ORDER, api_name=name, **quiet())
         asked.failure(None, None, None, js=_REFUSED, **quiet())
 
-    async def add_proof(visitor: gr.Request, order: str, trace: Trace | None) -> Changes:
+    async def wait_for_questions(visitor: gr.Request, order: str) -> str:
         await page.handlers.stops.wait_beside(visitor.session_hash or "")
+        return order
+
+    def add_proof(order: str, trace: Trace | None) -> Changes:
         proved, findings, answer = fixes.add_proof(trace, order)
         if proved is None:
             return {panel.answers: answer}
         return {page.trace: proved, page.views["findings"]: findings, panel.answers: answer}
 
     outputs = [page.trace, page.views["findings"], panel.answers]
-    added = panel.add_proof.click(add_proof, run, outputs, js=FILL_ORDER, api_name="add_proof", **quiet())
-    added.failure(None, None, None, js=_REFUSED, **quiet())
+    # An event has the run as it was when the button was pressed: what the parsers said since is seen by the next one.
+    waited = panel.add_proof.click(
+        wait_for_questions,
+        panel.order,
+        panel.order,
+        js=FILL_ORDER,
+        api_name="wait_for_questions",
+        concurrency_limit=None,
+        **quiet(),
+    )
+    added = waited.success(add_proof, run, outputs, api_name="add_proof", **quiet())
+    for step in (waited, added):
+        step.failure(None, None, None, js=_REFUSED, **quiet())
 
 
 def wire_edits(page: Page, panel: OrderPanel, fixes: OfferedFixes, template: TemplatePanel) -> None:

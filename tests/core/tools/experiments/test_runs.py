@@ -162,6 +162,17 @@ def test_the_second_list_is_made_of_the_first_by_its_changes(left, right):
     assert len(left) - gone + come == len(right)
 
 
+def test_a_field_that_one_server_leaves_null_and_another_leaves_out_is_not_a_difference():
+    plain = dropped_call_trace()
+    message = {"role": "assistant", "content": "I look."}
+    left = replace(plain, chat=replace(plain.chat, message={**message, "refusal": None, "tool_calls": []}))
+    right = replace(plain, chat=replace(plain.chat, message=message))
+
+    assert [(one.path, one.kind) for one in compare_runs(left, right).message] == [("tool_calls", "removed")]
+    spoken = replace(plain, chat=replace(plain.chat, message={**message, "refusal": "No."}))
+    assert "refusal" in [one.path for one in compare_runs(left, spoken).message]
+
+
 def test_what_one_run_does_not_say_is_not_a_difference():
     left = dropped_call_trace()
     right = replace(left, server=replace(left.server, model=None, tool_parser=None, is_lab=False), parse=None)
