@@ -50,7 +50,6 @@ def slow(
     ) -> AsyncGenerator[MatrixChange, None]:
         while not let.is_set():
             await asyncio.sleep(0.05)
-            yield MatrixChange()
         async for step in whole(tools, trace, tokenizer, run):
             yield step
 
