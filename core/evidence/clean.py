@@ -213,6 +213,19 @@ def _unprefixed(text: str) -> str | None:
     return changed
 
 
+def _unprefixed_below(text: str) -> str | None:
+    """Take off the container's name before every line but the first, whose beginning was not copied."""
+    first, *below = text.strip("\n").split("\n")
+    filled = [line for line in below if line.strip()]
+    found = _CONTAINER.match(filled[0]) if len(filled) > 1 else None
+    if found is None or first.lstrip().startswith(found[0].strip()):
+        return None
+    name = found[0].rstrip()
+    if not all(line.startswith(name) for line in filled):
+        return None
+    return "\n".join([first, *(_CONTAINER.sub("", line, count=1) for line in below)])
+
+
 def _unlabelled(text: str) -> str | None:
     """Remove the words that precede the data on every line: `Processed chunk: {…}`."""
     if _LABEL.match(_first(text)) is None:
@@ -343,6 +356,7 @@ _STEPS: tuple[Step, ...] = (
     ("Quote marks at the beginning of each line were removed.", _unquoted),
     ("A shell's prompts at the beginning of each line were removed.", _unprompted),
     ("Log prefixes at the beginning of each line were removed.", _unprefixed),
+    ("Log prefixes at the beginning of each line were removed.", _unprefixed_below),
     ("The same words at the beginning of each line were removed.", _unlabelled),
     ("", _unprinted),
     ("", _unindented),

@@ -29,7 +29,7 @@ _LOG_WORD = re.compile(
 _LOG_LINE = re.compile(
     r"(?m)^[ \t]{0,8}(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[\d\d:\d\d:\d\d[\].,]|"
     r"\[?(?:INFO|DEBUG|WARN|WARNING|ERROR)\b|"
-    r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| |srv |slot |time=\d{4}-)"
+    r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| |srv |slot |time=\d{4}-|\[GIN\] )"
 )
 _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
 _CODE = re.compile(r"(?<![`\w])`([^`\n]{15,1500})`(?!`)")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import islice
 
@@ -19,6 +20,11 @@ from prompt_debugger.core.known_errors import cause_of, classes_of, innermost
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
 _NO_REASON = re.compile(r"(?i)(?:provider|upstream) returned (?:an )?error\W{0,3}\Z|(?:bad request|\d{3})\W{0,3}\Z")
+_NO_FAULT = ("trace", "debug", "info", "notice", "10", "20", "30")  # levels of a log's records
+_OF_PYTHON = re.compile(
+    r"'\w{1,40}' object |local variable |(?:list|string) index |unsupported operand |argument of type "
+)
+_MAX_AROUND = 600  # characters of a body that are kept with words that any program may say
 _MAX_TEXTS = 40  # that may contain the reason
 _TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
 
@@ -48,7 +54,8 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     if not words.text and words.output is None:
         return None
     status = status or _status_of(value) or _status_of(as_object(value.get("error")))
-    refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
+    around = json.dumps(value, ensure_ascii=False)[:_MAX_AROUND] if _OF_PYTHON.match(words.text) else None
+    refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output, around=around)
     return _reason_within(value, refusal) or refusal
 
 
@@ -138,6 +145,8 @@ def _is_error(value: JSONObject) -> bool:
     if len(value) <= 3 and ((isinstance(detail, str) and detail.strip()) or _is_list_of_faults(detail)):
         return True
     message = value.get("message")
+    if str(value.get("level")).lower() in _NO_FAULT:
+        return False
     if not isinstance(message, str) or "role" in value or "content" in value:
         return False
     if {*value} == {"id", "message"}:  # Cohere's, which no other key tells from the values of other programs

@@ -13,6 +13,7 @@ An object counts as one of these only by fields that no other answer has next to
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 
-_KOBOLD = "an answer of KoboldCpp's /api/v1/generate"
+_KOBOLD = "an answer of a text API in the form of KoboldCpp's"
 _TRITON = "an answer of Triton's generate"
 _TRITON_STREAM = "a stream of Triton"
 _SGLANG = "an answer of SGLang's /generate"
@@ -34,6 +35,7 @@ _KEEPS_PROMPT = (
     "Triton's backends put the prompt before the output unless the request sets `exclude_input_in_output` or the "
     "model's configuration does; whether it is in this text is unknown."
 )
+_BEGINNING = re.compile(r"\s{0,8}(?:(?:<s>|<bos>|<\|begin_of_text\|>)\s{0,8}){0,2}")  # before the prompt
 _PROMPT_LEFT_OUT = "The output begins with the prompt, as Triton's backends return it; that part was left out."
 
 
@@ -157,9 +159,11 @@ def drop_prompt(answer: Answer, prompt: str | None) -> Answer:
         return answer
     if not prompt:
         return answer._replace(notes=(*answer.notes, _KEEPS_PROMPT))
-    if not answer.raw.startswith(prompt):
+    begun = _BEGINNING.match(answer.raw)
+    start = begun.end() if begun is not None else 0
+    if not answer.raw.startswith(prompt, start):
         return answer
-    return answer._replace(raw=answer.raw[len(prompt) :], notes=(*answer.notes, _PROMPT_LEFT_OUT))
+    return answer._replace(raw=answer.raw[start + len(prompt) :], notes=(*answer.notes, _PROMPT_LEFT_OUT))
 
 
 def objects_are_pieces(values: Sequence[JSON]) -> bool:

@@ -42,6 +42,7 @@ _CODE = re.compile(
 _HEADER = re.compile(r"to=[\w.-]{1,64}(?: [\w<|>]{1,40})?<\|")  # of a message with a recipient, no assignment
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
 _REQUEST_STARTS = ("dict(", "(", "/*", "```", "{", "[")
+_STATUS_FIRST = re.compile(r"\[[45]\d\d\]: ?\S")  # an error's status, before its body
 _FILES = ("%PDF-", "\x89PNG")
 _BRACKETED = re.compile(
     r"\[(?!(?:true|false|null|None|True|False|NaN|dict|Infinity)\b)[A-Za-z][\w .:/-]{0,60}\][^,\]}]"
@@ -73,7 +74,7 @@ _COUNTED = 16  # counting the lines of so many characters before an error costs 
 def recognise(text: str) -> Form | None:
     """Return what a text is most likely meant to be; `None` if it looks like nothing that is known."""
     start = text.lstrip("\ufeff \t\r\n\u200b")
-    if start.startswith(_FILES) or _LOGGED.match(start) is not None:
+    if _STATUS_FIRST.match(start) is not None or start.startswith(_FILES) or _LOGGED.match(start) is not None:
         return None
     if start.startswith(("{", "[")):
         return _form_of_json(text, start)

@@ -80,6 +80,7 @@ _VLLM_HEAD = re.compile(
     r"\[[\w.]{1,80}:\d{1,6}\] ?"
 )
 _DATA_START = re.compile(r"\s*+(?:\{|\[\s*+[\[{\"'\]\d-])")
+_STATUS_FIRST = re.compile(r"\s*+\[[45]\d\d\]: ?(?=\S)")  # `[400]: {"error": …`
 _BOX = re.compile("[\u2500-\u257f]+")
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
 _VAGUE = re.compile(r"Invalid JSON response\b")
@@ -288,7 +289,7 @@ def _read_body_within(text: str) -> FoundError | None:
 
 def _begins_with_other_json(text: str) -> bool:
     """Return whether a text begins with a whole JSON value that is not an error; errors that it quotes do not count."""
-    if not text.lstrip().startswith(("{", "[")):
+    if not text.lstrip().startswith(("{", "[")) or _STATUS_FIRST.match(text) is not None:
         return False
     try:
         value, _ = json.JSONDecoder().raw_decode(text.lstrip())

@@ -25,10 +25,14 @@ from prompt_debugger.core.evidence.recognise import recognise
 
 _MAX_CHARS = 400_000
 _CAPTURE = "or put `prompt-debugger capture` between client and server, which records every exchange"
+_OF_OLLAMA = r"(?:/api/(?:chat|generate|tags|show|ps|version|embed|embeddings|pull|blobs)\b|/v1/)"
 # What only this server logs, and how to make it log more. Ollama runs llama.cpp, so it comes first.
 _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "ollama": (
-        re.compile(r"(?m)^\[GIN(?:-debug)?\] |\blevel=[A-Z]{4,5} source=[\w/]{1,60}\.go:\d"),
+        re.compile(
+            rf"(?m)^\[GIN\] [^\n]{{0,160}}\"{_OF_OLLAMA}|^\[GIN-debug\] [^\n]{{0,80}}/api/generate\b"
+            r"|\blevel=[A-Z]{4,5} source=[\w/]{1,60}\.go:\d"
+        ),
         "Start Ollama with `OLLAMA_DEBUG=2`",
     ),
     "lm-studio": (re.compile(r"\[LM STUDIO SERVER\]"), "Run `lms log stream`"),
@@ -46,6 +50,7 @@ _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "llama.cpp": (
         re.compile(r"(?m)^(?:\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] )?"
             r"(?:(?:srv|slot) {1,14}\w{1,20}: |print_info: |main: server is )"
+            r"|\"timestamp\":\d{9,11},\"level\":\"[A-Z]{4,7}\",\"function\":\"\w{1,60}\",\"line\":\d"
         ),
         "Start llama-server with `--verbose`",
     ),
@@ -54,12 +59,14 @@ _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
         "Switch the debug log of mlx-openai-server on",
     ),
     "": (
-        re.compile(r"(?m)^(?:\[[\d: -]{19}\] )?INFO: {1,10}[\d.]{7,15}:\d{1,5} - \"[A-Z]{3,7} /\S{0,80} HTTP/1"),
+        re.compile(r"(?m)^(?:\[[\d: -]{19}\] )?INFO: {1,10}[\d.]{7,15}:\d{1,5} - \"[A-Z]{3,7} /\S{0,80} HTTP/1"
+            r"|^\[GIN\] \d|\"reqId\":\"[\w-]{1,40}\",[^\n]{0,400}\"msg\":\"(?:incoming request|request completed)\""),
         "Let the server log requests and outputs",
     ),
 }  # fmt: skip
 _HINT = re.compile(
-    r"POST /|\.(?:py|go):\d|\| [A-Z]{4,8} {1,4}\| |\[GIN|LM STUDIO|throughput: |batch[.,] ?#|_tokens=|srv |"
+    r"POST /|\.(?:py|go):\d|\"reqId\":|\"function\":\"|"
+    r"\| [A-Z]{4,8} {1,4}\| |\[GIN|LM STUDIO|throughput: |batch[.,] ?#|_tokens=|srv |"
     r"slot |print_info: |main: "
 )
 # How a line of any such log begins: anything else in the text was put there by someone.
@@ -67,6 +74,7 @@ _LINE = re.compile(
     r"(?:\(?[\w. -]{1,60} pid=\d{1,9}\) ?)?"
     r"(?:(?:INFO|WARNING|ERROR|DEBUG)\b|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\[GIN|time=\d{4}-|"
     r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |(?:srv|slot|que) |(?:main|init|build|request|print_info): |"
+    r"(?:\[[A-Z]{3,12}\]::)?\{\"(?:timestamp|tid|level|time|reqId)\":|"
     r"(?:load|llama|llm|common|ggml|clip|set|sched|system|done)_|\s{0,12}(?:(?:prompt )?eval|total) time)"
 )
 _EXAMPLE = re.compile(r"(?:chat_example|example_format): '[^']{0,4000}'?|\[SamplingSwitch\] [^\n]{0,400}")
@@ -81,9 +89,15 @@ _ANSWERED = (
     re.compile(rf"\"POST {_CALL}\S{{0,40}} HTTP/[\d.]{{1,3}}\" (?P<status>\d{{3}})"),
     re.compile(rf"\| (?P<status>\d{{3}}) \|[^\n|]{{0,40}}\|[^\n|]{{0,60}}\| POST {{1,10}}\"{_CALL}\""),
     re.compile(rf"request: POST {_CALL} \S{{1,60}} (?P<status>\d{{3}})"),
+    re.compile(rf"\"status\":(?P<status>\d{{3}}),\"method\":\"POST\",\"path\":\"{_CALL}\""),
 )
-# Ollama's line of a request that failed after a time of whole minutes, which no generation takes by chance.
-_GAVE_UP = re.compile(r"\| (?P<status>[45]\d\d) \|[ \t]{1,20}(?P<took>(?:\d{1,2}h)?\d{1,3}m0s) \|")
+# What Fastify logs: a line of the request, and one of its answer.
+_ASKED = re.compile(rf"\"reqId\":\"(?P<id>[\w-]{{1,40}})\"[^\n]{{0,200}}?\"method\":\"POST\",\"url\":\"{_CALL}[?\"]")
+_COMPLETED = re.compile(r"\"reqId\":\"(?P<id>[\w-]{1,40})\"[^\n]{0,200}?\"res\":\{\"statusCode\":(?P<status>\d{3})\b")
+# A request that had neither method nor path, of llama.cpp and llamafile.
+_NO_HTTP = re.compile(r"\"status\":400,\"method\":\"\",\"path\":\"\"")
+# Ollama's line of a request that failed after a time of whole minutes, or just before: no generation does by chance.
+_GAVE_UP = re.compile(r"\| (?P<status>[45]\d\d) \|[ \t]{1,20}(?P<took>(?:\d{1,2}h)?\d{1,3}m(?:0|59)s) \|")
 _PIECES = re.compile(r"Generated response [^\n]{1,160}: output: ['\"]")
 _HINTS = {
     "404": "A 404 means an address or a model that the server does not have.",
@@ -135,6 +149,13 @@ def _engine(text: str) -> str | None:
 def _shown(text: str) -> Iterator[str]:
     """Say what the lines show of requests."""
     counts = Counter((found["path"], found["status"]) for line in _ANSWERED for found in line.finditer(text))
+    paths = {found["id"]: found["path"] for found in _ASKED.finditer(text)}
+    counts.update((paths[found["id"]], found["status"]) for found in _COMPLETED.finditer(text) if found["id"] in paths)
+    if _NO_HTTP.search(text) is not None:
+        yield (
+            "Requests without a method and a path were answered with 400: what arrived was not HTTP. A client that "
+            "was given an address with `https://` sends TLS to a port that speaks plain HTTP; write `http://`."
+        )
     by_path: dict[str, list[str]] = {}
     for (path, status), count in sorted(counts.items()):
         by_path.setdefault(path, []).append(f"{status} ({count:,} times)" if count > 1 else status)

@@ -48,6 +48,8 @@ _ABOVE_TRACEBACK = re.compile(
 _HANDLER = re.compile(r"\bException in ASGI application\s*\Z")
 _LEVEL_COLUMN = re.compile(r"[^\n]{0,30}\b(?:ERROR|CRITICAL) {3,8}\S")
 _IN_COLUMN = re.compile(r" {8,40}\S")
+_NEXT_ENTRY = re.compile(r"\s*(?:\Z|\[?\d{4}[-/]\d\d[-/]\d\d|time=|[A-Z]{4,8}\b)")
+_MAX_OF_HEAD = 40  # characters in which the next entry shows that it is one
 _MAX_IN_COLUMN = 12  # lines
 # How a text begins that is a log, or what a program printed.
 _LOGGED = re.compile(
@@ -97,7 +99,8 @@ _QUOTED = re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"")
 _STRONG = re.compile(
     r"(?<![A-Za-z])(?:llms?|litellm|vllm|sglang|llama[\w.-]{0,20}|ollama|lm ?studio|openai|anthropic|claude|gemin"
     r"i|vertex ?ai|bedrock|openrouter|groq|mistral\w{0,10}|qwen[\w.-]{0,20}|deepseek|kimi|gpt-[\w.-]"
-    r"{1,20}|chat[ _.]?completions?|completions?|tokenizer|tool[ _]?(?:calls?|choice|use)|function cal"
+    r"{1,20}|chat[ _.]?completion(?:s|stream|request|chunk)?|completions?|tokenizer"
+    r"|tool[ _]?(?:calls?|choice|use)|function cal"
     r"l\w{0,3}|chat[_ ]template|system (?:message|prompt)|max_(?:completion_)?tokens|response_format|r"
     r"easoning(?:_content)?|thinking|structured[ _](?:outputs?|data)|finish_reason"
     r"|langchain(?:4j)?|langgraph|spring[ .-]?ai|springframework\.ai|semantic ?kernel|chatlas|crewai"
@@ -302,9 +305,15 @@ def _lines_of_log(text: str) -> Iterator[Statement]:
         tail = said[-_MAX_WORDS:] if said.rstrip(":").endswith(TRACEBACK[:-1]) else ""
         if (above := _ABOVE_TRACEBACK.search(tail)) is not None:
             yield Statement(words_as_one_line(tail[above.start() : above.end("said")]), above["name"], is_shaped=True)
-        elif _HANDLER.search(said) is None and not said.endswith((TRACEBACK, ":")):  # which lead to what is below
+        elif _HANDLER.search(said) is None and not _leads_on(said, text[line.end() : line.end() + _MAX_OF_HEAD]):
             words = _LEVEL_NAME.sub("", words_as_one_line(line["words"] + _in_column(text, line)))
             yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
+
+
+def _leads_on(said: str, below: str) -> bool:
+    """Return whether a line ends where what is below it goes on: with a colon, if that is no entry of the log."""
+    is_empty = said.endswith("message:") and _NEXT_ENTRY.match(below) is not None
+    return said.endswith((TRACEBACK, ":")) and not is_empty
 
 
 def _in_column(text: str, line: re.Match[str]) -> str:

@@ -36,6 +36,7 @@ _PACKAGES = {
     "Groq's client": "groq",
     "Mistral's client": "mistralai",
     "LangChain": "langchain langchain_core langchain_openai langchain_community",
+    "Triton's client": "tritonclient",
     "LangGraph": "langgraph",
     "LlamaIndex": "llama_index",
     "CrewAI": "crewai",

@@ -9,6 +9,17 @@ MAKER = "Anthropic"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "messages.{index:int}.content.{part:int}: `tool_use` ids must be unique",
+        Stage.REQUEST,
+        "The history holds a second call with an id that another call has already: a turn was kept twice, or a gateway "
+        "turned one call into two (`tool_calls` next to `tool_use` blocks, or the growing pieces of a stream).",
+        "Look at that part of the request and drop the copy. In an agent, go back to before it or start a new session; "
+        "update the client or the gateway.",
+        "https://github.com/anthropics/claude-code/issues/28515",
+        example="messages.43.content.2: `tool_use` ids must be unique",
+        field="messages[{index}].content[{part}]",
+    ),
+    KnownError(
         "`tool_use` ids were found without `tool_result` blocks immediately after: {ids}. Each `tool_use` block",
         Stage.REQUEST,
         "The message after a call does not contain its result.",

@@ -7,6 +7,8 @@ from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 
 MAKER = "FastAPI or pydantic"
 
+_FORM_OF_ANSWER = "https://github.com/pydantic/pydantic-ai/pull/1379"
+
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
@@ -145,6 +147,17 @@ SENTENCES: tuple[KnownError, ...] = (
         '[type=json_invalid, input_value=\'{"a": "b\', input_type=str]',
     ),
     KnownError(
+        "validation error{s} for {model:word} {rest} [type=literal_error, input_value='MALFORMED_FUNCTION_CALL'",
+        Stage.PARSE,
+        "Gemini ended its answer because the call that the model wrote could not be read; such an answer has no "
+        "content, and this release of the client does not know that reason.",
+        "Ask again; simplify the tool's schema (few nested objects, no long text in arguments) if it happens often. "
+        "Update the client.",
+        _FORM_OF_ANSWER,
+        example="1 validation error for Answer candidates.0.finishReason Input should be 'STOP' or 'SAFETY' "
+        "[type=literal_error, input_value='MALFORMED_FUNCTION_CALL', input_type=str]",
+    ),
+    KnownError(
         "validation error{s} for {model:word} {rest} Field required [type=missing, input_value=",
         Stage.CONTRACT,
         "A value does not match the class that it was validated against: the model's output, if the class "
@@ -171,5 +184,32 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.UNCLEAR,
         is_distinctive=False,
         tried="pydantic 2.14.3",
+    ),
+    *(
+        KnownError(
+            f"validation error{{s}} for {{model:word}} {place}.{{rest}} {fault}",
+            Stage.CONTRACT,
+            f"The request was answered. The client compared {whose} with the form that its release knows, and it "
+            "departs from it at the places that are listed: the server leaves fields out, or writes them differently.",
+            f"Record the answer (`capture`) and paste it: if it is an error, its words say more, and {reason} says how "
+            "it ended. Update server and client; a client made for any server requires less than one made for a single "
+            "vendor.",
+            _FORM_OF_ANSWER,
+            example=f"1 validation error for Answer {place}.0.{example}",
+        )
+        for place, whose, reason in (
+            ("candidates", "Gemini's answer", "`finishReason`"),
+            ("choices", "the answer", "`finish_reason`"),
+        )
+        for fault, example in (
+            (
+                "Field required [type=missing, input_value=",
+                "content Field required [type=missing, input_value={}, input_type=dict]",
+            ),
+            (
+                "Input should be {kind} input_value=",
+                "index Input should be a valid integer [type=int_type, input_value=None, input_type=NoneType]",
+            ),
+        )
     ),
 )

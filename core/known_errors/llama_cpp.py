@@ -8,6 +8,7 @@ from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 MAKER = "llama.cpp"
 
 _SERVER = "ggml-org/llama.cpp, tools/server/server-common.cpp: oaicompat_chat_params_parse"
+_RESPONSES = "ggml-org/llama.cpp, tools/server/server-common.cpp: convert_responses_to_chatcmpl"
 _ISSUES = "https://github.com/ggml-org/llama.cpp/issues"
 
 SENTENCES: tuple[KnownError, ...] = (
@@ -288,11 +289,54 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Cannot determine type of 'item'",
         Stage.REQUEST,
-        "The Responses API of llama.cpp does not know the type of one item of `input`: it accepts a reasoning "
-        "item only with `content` and a list as `summary`.",
-        "Remove from `input` reasoning items without content, and other types that only OpenAI's server knows.",
-        "https://github.com/am17an/llama.cpp/issues/50",
+        "The Responses API of llama.cpp does not know one item of `input`. It takes a user's message, an assistant's "
+        'message with `"type": "message"` if its content is a list, `function_call`, `function_call_output`, and '
+        "`reasoning` with a list as `summary`.",
+        "Give every item its `type`, and remove types that only OpenAI's server knows; or send the conversation to "
+        "`/v1/chat/completions`.",
+        "https://github.com/agent0ai/agent-zero/issues/1757",
         cause=Cause.REQUEST,
+        field="input",
+    ),
+    KnownError(
+        "'type' must be one of 'input_text', 'input_image', or 'input_file'",
+        Stage.REQUEST,
+        "A part of a user's or system message in `input` has another type.",
+        "Send these parts as `input_text` and `input_image`; `text` and `image_url` are those of chat completions.",
+        _RESPONSES,
+        field="input",
+    ),
+    KnownError(
+        "'type' must be 'output_text'",
+        Stage.REQUEST,
+        "A part of an assistant's message in `input` has another type than `output_text`, such as a refusal.",
+        "Send what the assistant said as `output_text`, and leave other parts out.",
+        _RESPONSES,
+        field="input",
+    ),
+    KnownError(
+        "Output of tool call should be 'Input text'",
+        Stage.REQUEST,
+        "The result of a call, a `function_call_output` in `input`, has a part that is not text.",
+        "Send `output` as one string, or as parts of the type `input_text`; an image cannot be a result here.",
+        _RESPONSES,
+        field="input",
+    ),
+    KnownError(
+        "'input_file' is not supported by llamacpp",
+        Stage.REQUEST,
+        "A message in `input` has a file, which this server does not take.",
+        "Send the file's text as `input_text`, or an image as `input_image`.",
+        _RESPONSES,
+        field="input",
+    ),
+    KnownError(
+        "item['content'] is {fault}",
+        Stage.REQUEST,
+        "A `reasoning` item of `input` has no `content` with a text; OpenAI's own items have it only encrypted.",
+        "Leave reasoning items without a text out of `input`.",
+        _RESPONSES,
+        example="item['content'] is not an array",
         field="input",
     ),
     KnownError(

@@ -42,7 +42,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Unknown test: {name:word}",
         Stage.RENDER,
         "The template uses a test that this template engine does not have.",
-        "Use a template without that test.",
+        "Update the server, whose newer engine may have it, or use a template without that test.",
         "https://github.com/zed-industries/zed/issues/45379",
         example="Unknown test: sequence",
         cause=Cause.SETTING,

@@ -64,6 +64,17 @@ SENTENCES: tuple[KnownError, ...] = (
         example='msg="gemma4 tool call parsing failed" error="invalid character" content="call:f{a:}"',
     ),
     KnownError(
+        "harmony parser: no reverse mapping found for function name",
+        Stage.PARSE,
+        "The model (gpt-oss) called a tool that the request does not declare in `tools`: often one that the client "
+        "only describes in its prompt and wants written there in its own notation.",
+        "Send the client's tools in `tools` (a mode for native tool calls, where it has one), or use a model that "
+        "writes the notation of the client's prompt; if the tools were sent, the model invented the name.",
+        "https://github.com/ollama/ollama/issues/11991",
+        example='msg="harmony parser: no reverse mapping found for function name" harmonyFunctionName=ask_user',
+        look=Look.UNDECLARED_TOOL,
+    ),
+    KnownError(
         "XML syntax error on line {line:int}: {why}",
         Stage.PARSE,
         "The call that the model wrote in tags is not well-formed, and the server answers with an error "

@@ -80,6 +80,16 @@ SENTENCES: tuple[KnownError, ...] = (
         field="input",
     ),
     KnownError(
+        "Item '{id:word}' of type '{kind:word}' was provided without its required 'reasoning' item",
+        Stage.REQUEST,
+        "The input contains a call or a message of a reasoning model without the reasoning item that came before it.",
+        "Send both back, the reasoning item first and unchanged, or let the server keep them (`previous_response_id`); "
+        "without reasoning items, leave out the `id` of that item. Update the client.",
+        "https://github.com/TanStack/ai/issues/1212",
+        example="Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+        field="input",
+    ),
+    KnownError(
         "No tool output found for function call {id:word}",
         Stage.REQUEST,
         "The input contains a call without its output.",

@@ -19,6 +19,17 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Exceeded maximum retries (1) for result validation",
     ),
     KnownError(
+        "All models from FallbackModel failed",
+        Stage.CONTRACT,
+        "Each of the models that the program may fall back on failed; the reasons are errors within this one, and were "
+        "not copied.",
+        "Print the errors within it (`error.exceptions`, or the whole traceback, which lists them as numbered parts), "
+        "and paste them.",
+        "https://github.com/pydantic/logfire/issues/1535",
+        cause=Cause.UNCLEAR,
+        is_general=True,
+    ),
+    KnownError(
         "Received empty model response",
         Stage.COMPLETE,
         "The answer has neither text nor a call.",

@@ -29,6 +29,46 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SETTING,
     ),
     KnownError(
+        "input '{name}' batch size does not match other inputs for '{model}'",
+        Stage.COMPLETE,
+        "The inputs of a model of the repository came with different batch sizes. In an ensemble one model passes them "
+        "to the next: the chat or text request has no such input, and needs no change.",
+        "Give all models of the ensemble the same `max_batch_size`, with the shapes of the release that the server "
+        "runs. A client that calls the model itself must send every input with the same first dimension.",
+        "https://github.com/triton-inference-server/tensorrtllm_backend/issues/228",
+        example="in ensemble 'e', [request id: 7] input 'input_ids' batch size does not match other inputs for 'm'",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "input '{name}' has no shape but model requires batch dimension for '{model}'",
+        Stage.REQUEST,
+        "The model of the repository takes batches, and one of its inputs came without a dimension for them.",
+        "Send the input as a list of rows, also for one row, or set `max_batch_size: 0` in the `config.pbtxt`.",
+        "triton-inference-server/core, src/infer_request.cc",
+        example="input 'text_input' has no shape but model requires batch dimension for 'm'",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "inference request batch-size must be {bound} for '{model}'",
+        Stage.REQUEST,
+        "The inputs have more rows, or fewer, than the model's `max_batch_size` allows.",
+        "Send fewer rows in a request, or raise `max_batch_size` in the model's `config.pbtxt` (and build the engine "
+        "for it).",
+        "triton-inference-server/core, src/infer_request.cc",
+        example="inference request batch-size must be <= 8 for 'ensemble'",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "doesn't support models with decoupled transaction policy",
+        Stage.REQUEST,
+        "The model is decoupled, that is, it answers in pieces, and this way of asking takes one answer.",
+        "Ask over gRPC as a stream, or `/v2/models/MODEL/generate_stream`; or set `decoupled: false` in the "
+        "`model_transaction_policy` of the model's `config.pbtxt`.",
+        "https://github.com/NVIDIA/TensorRT-LLM/issues/89",
+        example="[400] HTTP end point doesn't support models with decoupled transaction policy",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
         "unexpected inference input '{name}' for model '{model}'",
         Stage.COMPLETE,
         "What calls the model gives it an input that the model's `config.pbtxt` does not declare. Where that is "

@@ -44,6 +44,7 @@ _KEYS = (
 _SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6
 _MAX_DETAILS = 20
+_MAX_MORE = 1000  # characters of `details` in words
 # What is said of the body as a whole, which has no path.
 _OF_BODY = frozenset({"Field required", "Input should be a valid dictionary or object to extract fields from"})
 # Where the body is not part of a field's path.
@@ -164,6 +165,9 @@ def _search(value: JSON, depth: int) -> str:
     message = next((found for key in _KEYS if (found := _search(value.get(key), depth - 1))), "")
     if message and (places := _details_of(value)):
         message = f"{message}: {'; '.join(f'`{place}`: {words}' for place, words in places)}"
+    more = value.get("details")
+    if message and isinstance(more, str) and more[:1].isalpha() and len(more) <= _MAX_MORE and more not in message:
+        message = f"{message.rstrip('.!:')}: {' '.join(more.split())}"
     path = _path_of(value.get("loc")) or ("body" if message in _OF_BODY and value.get("loc") == ["body"] else "")
     upstream = text_of(as_object(value.get("metadata")).get("raw"))
     if message and upstream and upstream not in message:

@@ -2,7 +2,8 @@
 
 What it finds:
     Fields that were sent and that vLLM accepts without using, as noted while the request
-    was read; not if the server is known to be different software. And fields of which the
+    was read; not if the server is known to be different software, and as a possibility if it is
+    not known at all. And fields of which the
     server's log says that it ignored them.
 
 Why it matters:
@@ -39,6 +40,7 @@ _IGNORED = re.compile(r"\b(?:ignores|drops)\b")
 _IN_LOG = re.compile(r"fields were present in the request but ignored: \{([^}\n]{1,300})\}")
 # Models that their vendors serve alone: what vLLM does with a field says nothing of a request for one.
 _OF_VENDOR = re.compile(r"(?:^|[./:_-])(?:claude|sonnet|opus|haiku|gemini)(?:[._-]|$)", re.IGNORECASE)
+_OTHER_SERVER = "Which server this request is for is not known; another one may read it."
 _MAX_IN_LOG = 12  # fields
 _KWARGS = (
     "Send the request to `/v1/chat/completions`, where servers read that field (mlx-openai-server does not on "
@@ -77,16 +79,16 @@ def find(trace: Trace) -> Iterator[Report]:
     server = trace.server
     if server is not None and server.kind not in _AS_VLLM:
         return
-    if (server is None or server.kind != "vllm") and _OF_VENDOR.search(str(trace.request.body.get("model", ""))):
+    is_vllm = server is not None and server.kind == "vllm"
+    if not is_vllm and _OF_VENDOR.search(str(trace.request.body.get("model", ""))):
         return
-    server_name = "The server" if server is not None and server.kind == "vllm" else "vLLM"
     for notice in trace.request.notices:
         if _ID.fullmatch(notice.field) is not None and "model" not in trace.request.body:
             continue  # messages of a record, which keeps each with its id
         if notice.field and notice.field not in (*SUCCESSORS, *_AT_OLLAMA) and _IGNORED.search(notice.message):
             yield Report(
-                title=f"{server_name} ignores `{notice.field}`.",
-                detail=notice.message,
+                title=f"The server ignores `{notice.field}`." if is_vllm else f"`{notice.field}` may be ignored.",
+                detail=notice.message if is_vllm else f"{notice.message} {_OTHER_SERVER}",
                 evidence=(in_request(notice.field),),
                 fix=_OF_BODY.get(notice.field, f"Leave `{notice.field}` out, or send what this server reads instead."),
             )

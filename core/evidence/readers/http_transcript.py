@@ -22,6 +22,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSONObject, Refusal
 from prompt_debugger.core.evidence.answers import read_answer, refusal_of
+from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
@@ -68,7 +69,7 @@ def _read(paste: Paste) -> Evidence:
         )
     evidence = Evidence(Form.HTTP, "an HTTP transcript")
     if requests:
-        evidence = replace(evidence, request=read_request(body_text(requests[0])))
+        evidence = _request_evidence(requests[0])
     if answers:
         evidence = _add_response(evidence, answers[0])
     remarks: list[str] = []
@@ -77,6 +78,13 @@ def _read(paste: Paste) -> Evidence:
     if len(answers) > 1:
         remarks.append(f"The transcript contains {len(answers)} responses; the first one was read.")
     return replace(evidence, notes=(*evidence.notes, *remarks))
+
+
+def _request_evidence(body: JSONObject) -> Evidence:
+    """Return the evidence in a request: of plain completions and text APIs the prompt itself."""
+    if is_completions_body(body):
+        return replace(completions_request(body), form=Form.HTTP, words="an HTTP transcript")
+    return Evidence(Form.HTTP, "an HTTP transcript", request=read_request(body_text(body)))
 
 
 def _add_response(evidence: Evidence, part: _Part) -> Evidence:

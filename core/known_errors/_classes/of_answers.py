@@ -135,6 +135,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         is_distinctive=False,
     ),
     ErrorClass(
+        "server-program-failed",
+        r"\A(?:\{[\"'](?:detail|error|message)[\"']: ?)?\W{0,3}"
+        r"'\w{1,40}' object (?:has no attribute|is not (?:subscriptable|iterable|callable))\b"
+        r"|\A\W{0,3}(?:local variable '\w{1,60}' referenced before|(?:list|string) index out of range"
+        r"|unsupported operand type|object of type '\w{1,40}' has no len|argument of type '\w{1,40}' is not iterable)",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server's own program failed on the request",
+        "The body of the answer is an error of Python from inside the server or gateway: it came upon a value that its "
+        "code does not expect, and says nothing of what the request should have been.",
+        "Look for the traceback in its log, and update it. If the same request works elsewhere, send less until it "
+        "passes: first without fields beyond `model` and `messages`, then with one message.",
+        around=r"\A\W{0,6}\{[\"'](?:detail|error|message|object)[\"']",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "program-reads-answer",
         r"has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_call"
         r"s|delta|text|usage|finish_reason|reasoning(?:_content)?|role|index|function|arguments|name|i"

@@ -63,6 +63,20 @@ LOOSE: tuple[ErrorClass, ...] = (
         is_distinctive=False,
     ),
     ErrorClass(
+        "missing-header",
+        r"(?:missing|lacks?|without|requires?) (?:the |a |an )?(?:required )?(?:http |request )?headers?(?:: ?| ['\"`])"
+        r"(?P<name>[a-z][\w-]{2,40})|(?P<header>(?:x|anthropic|openai)-[a-z][\w-]{1,40})\W{0,3} (?:header is required|"
+        r"header (?:is )?missing|is a required header)|request is missing (?:the )?(?P<absent>x-[a-z][\w-]{1,40})"
+        r"|(?P<named>[a-z]{2,20}-[a-z][\w-]{1,40}): header is required",
+        Stage.REQUEST,
+        Cause.CLIENT,
+        "A header that the API requires was not sent",
+        "The API reads {name|a header} from every request; the program that sent this one did not set it, or a proxy "
+        "removed it. Messages and tools have no part in it.",
+        "Let the client set {name|that header} (most have a setting for extra headers), update it, or use one that is "
+        "made for this API.",
+    ),
+    ErrorClass(
         "missing-field",
         r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|va"
         r"lue)s?\b|field required|is (?:a )?required(?: field)?\b"

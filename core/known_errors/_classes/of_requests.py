@@ -193,6 +193,17 @@ CLASSES: tuple[ErrorClass, ...] = (
         "(Gemini); or at the beginning of the first user message.",
     ),
     ErrorClass(
+        "role-not-known",
+        r"\brole\W{1,4}(?P<name>\w{1,20})\W{0,3} (?:is )?not (?:supported|allowed|known|recogni[sz]ed)\b"
+        r"|\b(?P<role>developer|tool|function|ipython|system)\W{0,3} is not one of \[[^\]]{0,120}\].{0,40}?\brole\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The server does not know the role of a message",
+        "A message has the role {name|that the message names}, and this server accepts other ones only.",
+        "Send instructions as `system` in place of `developer` (clients have a switch or a map of roles for servers "
+        "other than OpenAI's), and results of tools in the form that this server knows.",
+    ),
+    ErrorClass(
         "roles-out-of-order",
         r"roles? must alternate|must alternate"
         r"|(?:first|last) (?:message|turn|content|role)\b.{0,60}?\b(?:must|should|role|be|has to)"

@@ -161,7 +161,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "template-value",
         r"\W?(?P<name>[\w.]{1,60})\W? is undefined|has no (?:attribute|element|item)\b"
-        r"|expected iterable|not iterable|unsupported (?:operand|types?)|can only concatenate"
+        r"|expected iterable|(?:operation|operator) .{0,40}?\bon (?:undefined|null) values"
+        r"|not iterable|unsupported (?:operand|types?)|can only concatenate"
         r"|undefined is not json|of type undefined"
         r"|cannot (?:subscript|index|access|call|iterate|read propert|concatenate|convert)"
         r"|not subscriptable|undefined (?:variable|value|and)|invalid operation"
@@ -178,7 +179,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "`chat_template_kwargs` or from the tokenizer (`bos_token`). `render REQUEST --chat-template FILE` shows the "
         "line and the value.",
         around=rf"{_TEMPLATE}|of type undefined is not json|undefined is not json",
-        unless=r"cannot be broadcast|roles? must|got (?:undefined|null)value",
+        unless=r"cannot be broadcast|roles? must|function: got (?:undefined|null)value",
     ),
     ErrorClass(
         "template-refused",

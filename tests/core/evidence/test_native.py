@@ -49,7 +49,7 @@ STREAMS = {
 @pytest.mark.parametrize(
     ("answer", "words", "reason"),
     [
-        (KOBOLD, "an answer of KoboldCpp's /api/v1/generate", "stop"),
+        (KOBOLD, "an answer of a text API in the form of KoboldCpp's", "stop"),
         (TRITON, "an answer of Triton's generate", None),
         ({**TRITON, "text_output": [CALL]}, "an answer of Triton's generate", None),
         (SGLANG, "an answer of SGLang's /generate", "length"),
