@@ -37,6 +37,9 @@ class Output:
         return Output(replace(self.asked, raw=raw, called=tuple(call.name or "" for call in parse.parsed.calls)), parse)
 
 
+_REASONED = "<|channel|>analysis<|message|>They ask.<|end|><|start|>assistant"  # of harmony, before a call
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One thing that is changed about an output.
@@ -96,7 +99,10 @@ async def _is_equal(engine: VllmEngine, name: str, output: Output, *, is_space_f
 
 async def _reads_sample(engine: VllmEngine, name: str, output: Output, family: str) -> bool:
     sample = FORMATS[family].facts.sample if family in FORMATS else ""
-    return not sample or is_read(await _ask(engine, name.partition("+")[0], output.replace_raw(sample)))
+    if not sample:
+        return True
+    samples = [sample, _REASONED + sample] if FORMATS[family].facts.thinks_first else [sample]
+    return any([is_read(await _ask(engine, name.partition("+")[0], output.replace_raw(one))) for one in samples])
 
 
 def _holds_whole_calls(parse: Parse) -> bool:
@@ -108,6 +114,13 @@ def _without(output: Output, fates: frozenset[Fate]) -> Output | None:
     raw, entries = output.parse.raw, output.parse.ledger.entries
     kept = "".join(raw[one.char_span.start : one.char_span.stop] for one in entries if one.fate not in fates)
     return None if kept == raw else output.replace_raw(kept)
+
+
+def _as_written(output: Output) -> Output | None:
+    """Return an output whose calls begin as the family's models write them, not as their template prints them."""
+    written = FORMATS[output.parse.parsed.format].facts.written_calls
+    raw = output.parse.raw if written is None else re.sub(written.printed, written.written, output.parse.raw)
+    return None if raw == output.parse.raw else output.replace_raw(raw)
 
 
 def _numbered(output: Output) -> Output | None:
@@ -172,6 +185,7 @@ def _bare_and_typed(output: Output) -> Output | None:
 
 
 TRIALS = (
+    Trial("it wants a call as the model usually writes it, not as its template prints it", _as_written),
     Trial("it refuses a header of a call that is not `functions.NAME:N`", _numbered),
     Trial("it types values by the tool's schema, and takes them for texts where the schema has no types", _typed),
     Trial("something in a value (a tag, a quote, a letter beyond ASCII) misleads it", _plain_values),

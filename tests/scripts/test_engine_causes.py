@@ -56,6 +56,20 @@ async def test_what_helps_is_the_cause(raw: str, reads: Callable[[RawOutput], bo
     assert bool(found) is bool(cause)
 
 
+async def test_a_call_is_tried_as_the_model_writes_it_and_a_plain_one_behind_reasoning() -> None:
+    raw = (
+        "<|channel|>analysis<|message|>Need it.<|end|><|start|>assistant to=functions.search<|channel|>commentary json"
+    )
+    output = output_of(raw + '<|message|>{"query": "a"}<|call|>')
+
+    def reads(one: RawOutput) -> bool:
+        return "<|start|>assistant<|channel|>commentary to=" in one.raw
+
+    assert (await cause_of(OneParser(reads), "sglang:gpt-oss", output, "harmony")).startswith("it wants a call as the")
+    nothing = await cause_of(OneParser(lambda one: False), "sglang:gpt-oss", output, "harmony")
+    assert nothing.startswith("it does not read a plain call")
+
+
 async def test_a_stream_that_differs_is_tried_likewise() -> None:
     engine = OneParser(lambda one: True, lambda one: "Let me" not in one.raw)
 
