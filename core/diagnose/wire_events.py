@@ -22,9 +22,9 @@ def wire_events(trace: Trace, kinds: str) -> Iterator[tuple[int, JSONObject]]:
         return
     number = 0
     for line in body.splitlines():
-        text = line.strip()
-        if text.startswith("data:") and number < MAX_EVENTS:
+        text = line.strip().removeprefix("data:").lstrip()
+        if text.startswith("{") and number < MAX_EVENTS:
             number += 1
-            value = decode_json(text[5:])
+            value = decode_json(text)
             if isinstance(value, dict):
                 yield number, value

@@ -6,6 +6,7 @@ knows it; what they hold becomes one `Evidence`. Prose is left out, and said.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ from prompt_debugger.core.evidence.comments import comment_runs, strip_comment_m
 from prompt_debugger.core.evidence.crash_beside import add_crash
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.leads import is_of_other
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.other_errors import add_other_errors
@@ -224,7 +225,8 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
     try:
         evidence = read(text, row)
     except RequestError as error:
-        return None, error
+        repaired = _without_remarks(text)
+        return (None, error) if repaired is None else _try(repaired, row, read)
     if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := string_of_json(text)) is not None:
         return output_of(inner), None
     is_of_more = evidence.form is Form.OUTPUT and (is_part(text) or is_in_a_broken_fence(text))
@@ -234,6 +236,18 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
             "Paste all of it, or only the output.",
         )
     return drop_partial_calls(_read_its_paragraph(evidence, text), text), None
+
+
+def _without_remarks(text: str) -> str | None:
+    """Return a JSON object without the remarks that someone wrote into it (`[]  // what is missing`)."""
+    if (
+        not text.lstrip().startswith("{")
+        or not any(mark in text for mark in ("//", " # "))
+        or json_of(text) is not None
+    ):
+        return None
+    found = lenient_json_of(text)
+    return None if found is None or not isinstance(found[0], dict) else json.dumps(found[0], ensure_ascii=False)
 
 
 def _has_fences(blocks: Sequence[Block]) -> bool:

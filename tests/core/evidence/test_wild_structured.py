@@ -100,3 +100,12 @@ def test_a_word_or_a_schema_is_no_grammar() -> None:
 def test_a_grammar_in_another_notation_is_left_alone() -> None:
     for grammar in ('root ::= "yes"', "%llguidance {}\nstart: /a/", ""):
         assert "PD140" not in found_in(json.dumps({"prompt": "Name a town.", "grammar": grammar}))
+
+
+def test_a_remark_within_json_does_not_keep_it_from_being_read() -> None:
+    shown = (
+        '{"type": "response.completed",\n "response": {"output": [],  // the text is missing\n "status": "completed"}}'
+    )
+    evidence = read_evidence(f"The last event:\n\n{FENCE}json\n{shown}\n{FENCE}\n")
+
+    assert evidence.stream is not None
