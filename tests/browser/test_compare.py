@@ -225,6 +225,17 @@ def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
     assert not set(shown(bare)) & set("\u202e\u202c\u2066\u2069\u200b")
 
 
+def test_on_a_phone_the_two_buttons_of_a_comparison_are_side_by_side(compared: DebuggerPage) -> None:
+    compared.page.set_viewport_size({"width": 400, "height": 850})
+    compared.settle_layout()
+
+    tops = compared.page.locator(".pd-comparison-head .pd-button").evaluate_all(
+        "parts => parts.map(part => part.getBoundingClientRect().top)"
+    )
+    assert len(tops) == 2
+    assert tops[0] == tops[1]
+
+
 @pytest.mark.parametrize("window_width", [400])
 def test_the_panel_breaks_no_accessibility_rule_and_fits_where_room_is_scarce(
     bare: DebuggerPage, bundles: tuple[Path, Path], window_width: int

@@ -360,3 +360,21 @@ def test_facts_that_do_not_fit_end_in_an_ellipsis_and_are_whole_where_one_goes_t
     assert not facts.evaluate(is_cut)
     assert facts.evaluate("line => line.tabIndex") == 0
     expect(facts).to_contain_text("evidence same run")
+
+
+def test_the_open_tool_stays_in_sight_where_the_window_becomes_narrow(bare: DebuggerPage) -> None:
+    bare.page.click("#pd-tab-live")
+    bare.page.set_viewport_size(PHONE)
+    bare.page.wait_for_function("document.querySelector('.pd-tools').scrollLeft > 0")
+
+    right = bare.page.evaluate("document.querySelector('#pd-tab-live').getBoundingClientRect().right")
+    assert right <= PHONE["width"]
+
+
+def test_what_is_said_of_a_long_text_moves_no_button_from_the_edge(bare: DebuggerPage) -> None:
+    bare.paste('{"messages": [{"role": "user", "content": "' + "long " * 300_000 + '"}]}')
+    expect(bare.page.locator(".pd-format-words")).to_contain_text("Long text")
+
+    edge = "part => part.getBoundingClientRect().right"
+    button = bare.page.locator("#pd-format .pd-button").last.evaluate(edge)
+    assert button == pytest.approx(bare.page.locator("#pd-editor-foot").evaluate(edge), abs=1)

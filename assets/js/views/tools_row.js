@@ -53,6 +53,14 @@ export function lightTools() {
 
 document.addEventListener("pd-opened", lightTools);
 
+let width = globalThis.innerWidth;
+// A window that was turned; one whose bar went away moves nothing.
+globalThis.addEventListener("resize", () => {
+  if (width === globalThis.innerWidth) return;
+  width = globalThis.innerWidth;
+  lightTools();
+});
+
 // Where a part of a panel stands: `parse.matrix` in `pd-parse-matrix`.
 /** @param {string} opens */
 function partOf(opens) {
