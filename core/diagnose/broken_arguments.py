@@ -33,10 +33,14 @@ _PYTHON = re.compile(r"\{\s*'|[:,\[]\s*(?:True|False|None)\s*[,}\]]")
 _ESCAPED = re.compile(r'\s*\{\s*\\+"')
 _FENCE = re.compile(r"\A\s*```[\w-]{0,20}\s*\n?")
 _BARE_KEY = re.compile(r"\s*\{\s*([A-Za-z_]\w{0,60})\s*:")
+_BARE_VALUE = re.compile(r"(?!(?:true|false|null|True|False|None)\b)([A-Za-z_][\w.-]{0,60})(\"?)(?=\"?\s*[,}\]])")
 _CONTROL_NAMES = {"\n": "a line feed", "\t": "a tab", "\r": "a carriage return"}
 # The end of a key that continues into the markup of its call, `"b\n</parameter": 1`, and what precedes it in the key.
 _TAG_OF_KEY = re.compile(r'(</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?)(?:\\n|\s)*+"\s*+:')
 _REST_OF_KEY = re.compile(r'(?:[^"\\]|\\.){0,2000}')
+_PYTHON_STRING = re.compile(r"'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\"", re.DOTALL)
+_PYTHON_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+BROKEN_INSIDE = "cannot be read as one"  # of arguments in Python that do not stop early
 _LITERALS = ("true", "false", "null")
 _HEADS = ("{", '{"', '{"": ', '{"": "')
 
@@ -258,10 +262,34 @@ def _python(text: str) -> BrokenArguments | None:
     starts_so = re.match(r"\{\s*'[^'\n]{0,200}'\s*:", stripped) is not None
     if not is_whole and not starts_so:
         return None
-    cut = "" if is_whole else ", and they are incomplete"
+    cut = "" if is_whole else f", and they {_end_of_python(stripped) or BROKEN_INSIDE}"
     shown = found.group().strip(" \t\n{:,[]}")
     sign = f"`{shown}`" if shown in ("True", "False", "None") else "single quotes"
     return BrokenArguments(Break.PYTHON, Span(*found.span()), f"they are a Python dict ({sign}){cut}")
+
+
+def _end_of_python(text: str) -> str:
+    """Return how a Python literal that is not whole breaks off: inside a string or before brackets; "" if it does not.
+
+    >>> _end_of_python("{'a': 'b"), _end_of_python("{'a': [1"), _end_of_python("{'a': b}")
+    ('end inside a string', "end before ']}' closes them", '')
+    """
+    stack: list[str] = []
+    at = 0
+    while at < len(text):
+        char = text[at]
+        if char in "'\"":
+            found = _PYTHON_STRING.match(text, at)
+            if found is None:
+                return "end inside a string"
+            at = found.end()
+            continue
+        if char in "([{":
+            stack.append(_PYTHON_CLOSERS[char])
+        elif stack and char == stack[-1]:
+            stack.pop()
+        at += 1
+    return f"end before {''.join(reversed(stack[-8:]))!r} closes them" if stack else ""
 
 
 def _literal(text: str) -> object:
@@ -367,6 +395,10 @@ def _other(text: str, error: json.JSONDecodeError) -> BrokenArguments:
     bare = _BARE_KEY.match(text)
     if bare is not None:
         return BrokenArguments(Break.OTHER, Span(*bare.span(1)), f"the key `{bare[1]}` has no quotation marks")
+    value = _BARE_VALUE.match(text, error.pos) if error.msg == "Expecting value" else None
+    if value is not None:
+        lacks = "no opening quotation mark" if value[2] else "no quotation marks"
+        return BrokenArguments(Break.OTHER, Span(*value.span(1)), f"the value `{value[1]}` has {lacks}")
     near = text[max(0, error.pos - 10) : error.pos + 10]
     words = f"{error.msg} at character {error.pos}, near {near!r}"
     return BrokenArguments(Break.OTHER, Span(error.pos, min(len(text), error.pos + 1)), words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.base.types import Certainty, Severity, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
@@ -105,6 +105,8 @@ def client_call(trace: Trace, content: str) -> ClientCall | None:
 
 def report_client_call(call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
+    if call.notation is Notation.TEXT_AS_NAME:
+        return _report_text_as_name(call, content)
     detail, fix = _OF_NOTATION[call.notation]
     subject = call.notation.value if call.notation in _IN_WORDS else "XML"
     if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
@@ -118,4 +120,21 @@ def report_client_call(call: ClientCall, content: str) -> Report:
         fix=fix,
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
+    )
+
+
+def _report_text_as_name(call: ClientCall, content: str) -> Report:
+    """Report a call whose element for the name holds other text: no client finds a tool of that name."""
+    return Report(
+        title="A tool call in content has other text where its tool's name belongs.",
+        detail=f"The element for the name holds {len(call.name):,} characters, beginning with "
+        f"{call.name[:60]!r}: the model put its answer, or part of it, into the call. The XML is that of a client's "
+        "prompt, and the client looks for a tool of that name.",
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix="Switch the client's tool calls from its prompt to the API's own (native, function calling), which keeps "
+        "text and call apart. If it has to be the prompt, ask again without this turn in the history: the model "
+        "repeats what it reads.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
     )

@@ -45,6 +45,11 @@ _HTML = r"(?!(?:br|p|div|span|code|pre|b|i|li|ul|ol|td|tr|table|summary|details)
 _NAMED = re.compile(
     rf"<({_CALLS})>\s{{0,8}}<(?:name|tool_name|invoke_name|function_name|tool)>\s{{0,8}}([\w.:/-]{{1,100}})\s{{0,8}}</"
 )
+# A whole element of a call whose name holds more than a name, most often the text of the answer.
+_TEXT_AS_NAME = re.compile(
+    rf"<({_CALLS})>\s{{0,8}}<(?P<of>name|tool_name|function_name)>(?P<text>[^<>]{{1,20000}})</(?P=of)>\s{{0,8}}"
+    r"<(?P<tag>arguments|args|parameters|input)>\s{0,8}\{"
+)
 _AROUND_CALL = re.compile(
     r"<(tools|functions|tool|toolcall|function_call|functioncall|json)>\s{0,8}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\"\s{0,4},\s{0,8}"
     r"\"(?:arguments|parameters)\"\s{0,4}:\s{0,4}\{(?!\s{0,8}\"(?:type|properties)\")"
@@ -109,6 +114,7 @@ class Notation(StrEnum):
     CLAUDES = "Anthropic's"
     TAUGHT = "a client's"
     INVENTED = "nobody's"
+    TEXT_AS_NAME = "text in place of a name"
     REACT = "lines of `Action`"
     LISTED = "a list in words"
     AGENTS = "JSON with keys of an agent framework"
@@ -188,6 +194,10 @@ def _in_invented_xml(text: str) -> ClientCall | None:
         end = text.find(closer, pair.end())
         stop = len(text) if end < 0 else end + len(closer)
         return ClientCall(pair["name"], Span(pair.start(), stop), Notation.INVENTED)
+    if (broken := _TEXT_AS_NAME.search(text)) is not None and _NAMED.match(text, broken.start()) is None:
+        end = text.find(f"</{broken[1]}>", broken.end())
+        stop = len(text) if end < 0 else end + len(broken[1]) + 3
+        return ClientCall(broken["text"].strip(), Span(broken.start(), stop), Notation.TEXT_AS_NAME)
     for shape in (_NAMED, _AROUND_CALL, _AROUND_JSON):
         if (found := shape.search(text)) is None:
             continue

@@ -87,6 +87,16 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
     if is_set and family == "mistral_v11" and may_lack_tokenizer(trace):
         return (Step(WITH_MISTRAL_TOKENIZER), *_advise_beside_its_parser(trace, parser))
+    return _steps_with_flags(trace, family, kind, is_set)
+
+
+def _steps_with_flags(trace: Trace, family: str, kind: str, is_set: dict[str, str]) -> tuple[Step, ...]:
+    """Return the flags with which servers read a family, or which model they are asked for where that is unknown."""
+    models = model_names(trace)
+    if not is_set and is_bare_json(trace, family) and not any(map(family_of_model, models)):
+        return (Step(_ask_for_model(kind)), Step(_REPORT_TO_PROVIDER))
+    twins = FORMATS[family].facts.same_notation
+    parser = None if trace.server is None else trace.server.tool_parser
     text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind, models))}."
     others = [name for one in twins if one != family for name in FORMATS[one].facts.tool_parsers[:1]]
     if others and not models:
@@ -94,6 +104,42 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
     return (
         Step(text, server=is_set),
         *(_advise_beside_its_parser(trace, parser) if is_set else (Step(_REPORT_TO_PROVIDER),)),
+    )
+
+
+def bare_json_steps(trace: Trace, family: str) -> tuple[Step, ...]:
+    """Return what helps with bare JSON: where the model is known to write another notation, that first."""
+    models = [named for name in model_names(trace) if (named := family_of_model(name)) is not None]
+    if models and models[0] not in (family, *FORMATS[family].facts.same_notation):
+        return (Step(describe_fallback(models[0])), *parser_steps(trace, models[0]))
+    return parser_steps(trace, family)
+
+
+def describe_fallback(family: str) -> str:
+    """Return what to look at where a model, by its name, writes another notation than bare JSON."""
+    markers = FORMATS[family].facts.call_markers or ()
+    marked = f", with `{markers[0].strip()}` before each call" if markers else ""
+    return (
+        f"By its name, this model writes the notation of `{family}`{marked}, and here that is missing: it fell back to "
+        "plain JSON. Check that its own template is used and that the prompt contains the tools (`render`)."
+    )
+
+
+def is_bare_json(trace: Trace, family: str) -> bool:
+    """Return whether calls are JSON without any markup, which says nothing about the model that wrote them."""
+    text = trace.parse.raw if trace.parse is not None else content_of(trace.chat.message) if trace.chat else None
+    return family == "llama3_json" and text is not None and "<|" not in text and "<function" not in text
+
+
+def _ask_for_model(kind: str) -> str:
+    """Return what helps with bare JSON of a model that nothing names."""
+    readers = {"vllm": "vLLM's `llama3_json` and `llama4_json`", "sglang": "SGLang's `llama3`"}
+    known = readers.get(kind) or f"{readers['vllm']} and {readers['sglang']}"
+    return (
+        "Find out which model wrote it, as nothing here names one, and start the server with the parser of its family "
+        "(`check MODEL` names it; llama.cpp picks one itself with `--jinja`). For Llama, bare JSON is right, and "
+        f"{known} read it. Qwen, Mistral, Granite and others write a marker around it: where that is missing, check "
+        "that the prompt contains the tools (`render`) and that the model's own template is used."
     )
 
 

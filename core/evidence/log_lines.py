@@ -7,7 +7,8 @@ Drawn literally, after the prefix of the logger:
                Generated response chatcmpl-1 (streaming delta): output: '…', …       DELTA TEXT: …       a piece each
                non-default args: {…}        vLLM API server version 0.11.0
     SGLang     Receive: obj=GenerateReqInput(…)   Finish: obj=GenerateReqInput(…), out={…}   server_args=ServerArgs(…)
-    llama.cpp  Parsing input with format X: …   Parsed message: {…}   request: {…}   unparsed peg-native output: …
+    llama.cpp  generated_text="…" … tool_calls_count=0       Partial parse: …   before it, half an output
+               Parsing input with format X: …   Parsed message: {…}   request: {…}   unparsed peg-native output: …
                slot … | stopped by limit, n_decoded = 64   slot … | stop processing: n_past = 84, truncated = 0
     Ollama     level=DEBUG … msg="chat request" images=0 prompt="…"
                level=TRACE … msg=decoded string="…" from=[1 2]        a piece of the output each
@@ -49,7 +50,8 @@ _DELTA = re.compile(r"[^\n]{0,80}\bDELTA TEXT: ")
 LINE_START = re.compile(
     r"(?m)^(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |time=|\[\d\d:\d\d|"
     r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR)\b|(?:srv|slot|que|res|main|init|llama_\w+|common_\w+|check_\w+)\b[ :]|"
-    r"Pars(?:ing|ed) |Partial parse|Grammar|Chat format|request: |response: |\{\"(?:role|error))"
+    r"Pars(?:ing|ed) |Partial parse|Failed to parse |Cleaned up JSON|terminate called|Grammar|Chat format|"
+    r"request: |response: |\{\"(?:role|error))"
 )
 # llama.cpp: tokens that a slot has room for, and those of the prompt.
 PROMPT_OF_SLOT = re.compile(r"new prompt, n_ctx_slot = (\d{1,9}), [^\n]{0,40}?(?:n_prompt_tokens|n_tokens) = (\d{1,9})")
@@ -71,6 +73,7 @@ class What(StrEnum):
     REASON = "reason"
     WARNING = "warning"
     START = "start"
+    PARTIAL = "partial"
 
 
 class Entry(NamedTuple):
@@ -302,6 +305,15 @@ def _decoded(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     return [(What.PIECE, log.text[match.end() : line_end(log.text, match.end())].partition(" from=")[0])]
 
 
+def _generated_text(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read the output that a fork of llama.cpp logs as a field, and its word that no call was found in it."""
+    text = log.json(match.end())
+    line = log.text[match.end() : line_end(log.text, match.end())]
+    has_none = isinstance(text, str) and re.search(r"\btool_calls_count=0\b", line) is not None
+    found: list[tuple[What, JSON]] = [(What.RAW, text if isinstance(text, str) else None)]
+    return [*found, (What.MESSAGE, {"role": "assistant", "content": text, "tool_calls": []})] if has_none else found
+
+
 def _limit(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
     return [*_line(log, match), (What.REASON, "length")]
 
@@ -364,6 +376,8 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("sglang", re.compile(r"\bReceive(?:d request)?: obj=(?=\w{1,40}\()"), _sglang_input),
     _Mark("sglang", re.compile(r"\bFinish(?:ed)?: obj=(?=\w{1,40}\()"), _sglang_output),
     _Mark("llama.cpp", re.compile(r"Parsing input with format [^\n:]{1,60}: ?\n?"), _a_rest(What.RAW)),
+    _Mark("llama.cpp", re.compile(r"\bgenerated_text=(?=\")"), _generated_text),
+    _Mark("llama.cpp", re.compile(r"\bPartial parse: "), lambda _, __: [(What.PARTIAL, True)]),
     _Mark("llama.cpp", re.compile(r"unparsed peg-native output: ?"), _a_rest(What.RAW)),
     _Mark("llama.cpp", re.compile(r"\bParsed message: (?=\{)"), _a_json(What.MESSAGE)),
     _Mark("llama.cpp", re.compile(r"log_server_r\w*: request: \s*(?=\{)"), _a_json(What.REQUEST)),

@@ -27,6 +27,7 @@ from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.leads import is_of_other
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.other_errors import add_other_errors
+from prompt_debugger.core.evidence.partial_parse import drop_progress
 from prompt_debugger.core.evidence.parts_together import (
     add_whole_answer,
     build_other_answers,
@@ -112,7 +113,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     Raises:
         RequestError: Nothing in it is known; the error is that of reading it whole.
     """
-    cleaned = clean(text)
+    cleaned = clean(drop_progress(text))
     try:
         evidence = _read_cleaned(cleaned.text, row, read, depth)
     except RequestError as error:

@@ -197,6 +197,14 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/openclaw/openclaw/issues/38569",
     ),
     KnownError(
+        "Invalid diff: '{old}' not found at start of '{new}'",
+        Stage.PARSE,
+        "During streaming, the server read the output again after each piece, and what it had sent of a call was no "
+        "longer the beginning of what it read now: its reader of half a call is at fault, not the model.",
+        "Use a newer build, or ask without `stream`.",
+        "https://github.com/ggml-org/llama.cpp/pull/12379",
+    ),
+    KnownError(
         "Value is not callable: null at row {row:int}, column {column:int}",
         Stage.RENDER,
         "The template calls a method or a function that this server's template engine does not have.",

@@ -55,6 +55,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.stripped_calls import stripped_calls
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.unparsed_calls import (
+    bare_json_steps,
     bare_list_steps,
     departs,
     family_of_model,
@@ -72,7 +73,6 @@ from prompt_debugger.core.diagnose.written_calls import (
     open_bare_call,
     written_calls,
 )
-from prompt_debugger.core.formats import FORMATS
 
 _AGAIN = (
     "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as "
@@ -241,7 +241,7 @@ def _report_bare(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str)
         detail = "It is written in plain words, as clients write out calls of the history: the answer has no call."
     else:
         detail = (
-            "It looks like a call of this model family without control tokens, and the answer has no call: the "
+            "It looks like a call without control tokens, and the answer has no call: the "
             f"server did not parse it, or the model answers with an example.{guess}{departs(calls, family)}"
         )
     is_mild = guess and not is_plain and not _says_no_call(trace)
@@ -258,24 +258,11 @@ def _report_bare(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str)
 def _fix_of_bare(trace: Trace, family: str, content: str) -> Sequence[Step]:
     if (found := bare_list(trace)) is not None:
         return parser_steps(trace, found.family)
-    is_list = content.lstrip().startswith("[{")
-    models = [named for name in model_names(trace) if (named := family_of_model(name)) is not None]
-    if models and models[0] not in (family, *FORMATS[family].facts.same_notation):
-        return [Step(_describe_model(models[0])), *parser_steps(trace, models[0])]
+    is_list = content.lstrip().startswith("[{") and not any(map(family_of_model, model_names(trace)))
     return (
         bare_list_steps(trace, family)
         if is_list and foreign_parser(trace, family) is None
-        else parser_steps(trace, family)
-    )
-
-
-def _describe_model(family: str) -> str:
-    """Return what to look at where a model, by its name, writes another notation than bare JSON."""
-    markers = FORMATS[family].facts.call_markers or ()
-    marked = f", with `{markers[0].strip()}` before each call" if markers else ""
-    return (
-        f"By its name, this model writes the notation of `{family}`{marked}, and here that is missing: it fell back to "
-        "plain JSON. Check that its own template is used and that the prompt contains the tools (`render`)."
+        else bare_json_steps(trace, family)
     )
 
 

@@ -49,8 +49,10 @@ from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
 from prompt_debugger.core.diagnose.unparsed_calls import (
+    bare_json_steps,
     bare_list_steps,
     departures,
+    is_bare_json,
     is_function_tag,
     is_plain_words,
     parser_steps,
@@ -220,7 +222,7 @@ def _report_broken(
 
 
 def _fix(trace: Trace, family: str) -> list[Step]:
-    first, *others = parser_steps(trace, family)
+    first, *others = bare_json_steps(trace, family) if is_bare_json(trace, family) else parser_steps(trace, family)
     text = f"If it came as content: {lowered(first.text)}"
     return [Step(text, request=first.request, server=first.server), *others]
 

@@ -21,12 +21,12 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, as_text, request_tools
+from prompt_debugger.core.diagnose.near_names import closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.diagnose.words import listed
@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
             severity=Severity.WARNING if choice == "auto" else None,
         )
     elif named is not None and offered and named not in offered:
-        near = next(iter(get_close_matches(named, offered, n=1)), None)
+        near = closest(named, offered)
         yield Report(
             title=f"`tool_choice` names the tool `{named}`, which the request does not offer.",
             detail=f"Offered: {listed(offered, 8)}." + (f" Closest: `{near}`." if near else ""),

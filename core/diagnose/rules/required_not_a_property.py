@@ -24,15 +24,16 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, request_tools
+from prompt_debugger.core.diagnose.near_names import MAX_ASKED, closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Subschema, walk_schema
 from prompt_debugger.core.diagnose.trace_queries import in_request
+from prompt_debugger.core.diagnose.words import listed
 
 _ELSEWHERE = ("$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas")
 
@@ -58,15 +59,14 @@ def _undeclared(inner: Subschema) -> list[str]:
 def _report(tool: str, inner: Subschema, missing: list[str]) -> Report:
     known = list(as_object(inner.schema.get("properties")))
     closed = inner.schema.get("additionalProperties") is False
-    closest = {key: get_close_matches(key, known, n=1) for key in missing}
-    hints = [f"`{key}` looks like `{near[0]}`" for key, near in closest.items() if near]
-    listed = ", ".join(f"`{key}`" for key in missing)
+    likeness = ((key, closest(key, known)) for key in missing[:MAX_ASKED])
+    hints = [f"`{key}` looks like `{near}`" for key, near in likeness if near is not None]
     return Report(
-        title=f"Tool `{tool}` requires {listed}, which it does not declare.",
-        detail=f"{inner.path} declares {', '.join(f'`{key}`' for key in known) or 'no properties'}"
+        title=f"Tool `{tool}` requires {listed(missing, MAX_ASKED)}, which it does not declare.",
+        detail=f"{inner.path} declares {listed(known, MAX_ASKED) or 'no properties'}"
         + (" and allows no others, so no arguments can satisfy it" if closed else "")
         + ".",
-        evidence=(in_request(f"{inner.path}.required", ", ".join(missing)),),
+        evidence=(in_request(f"{inner.path}.required", ", ".join(missing[:MAX_ASKED])),),
         fix="Declare the key under `properties`, or take it out of `required`"
         + (f": {'; '.join(hints)}." if hints else "."),
         severity=Severity.ERROR if closed else None,

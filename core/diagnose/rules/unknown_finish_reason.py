@@ -23,14 +23,17 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_filter_word, is_limit_word, is_malformed_call, words_of_end
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
+_EMPTY = re.compile(r"\"finish_reason\"\s{0,4}:\s{0,4}\"\"")
+_MAX_BODY = 2_000_000  # characters of a stream
 _KNOWN = frozenset(
     [
         "stop",
@@ -86,6 +89,8 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     words = [chat.finish_reason, *(delta.finish_reason for delta in chat.deltas)]
     word = next((word for word in words if word is not None), None)
+    if word and (early := _empty_words(trace.chat_stream)):
+        yield _report_early(early)
     if word is None or is_filter_word(word) or any(map(is_malformed_call, words_of_end(chat))) or _is_known(word):
         return
     if len(word.split()) > 1:
@@ -104,6 +109,23 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(in_message("finish_reason", word),),
         fix=_FIXES.get(word.lower(), _LOOK_AT_LOG if meaning else _UNKNOWN),
         severity=Severity.ERROR if word.lower() == "error" else Severity.NOTE if word == "load" else None,
+    )
+
+
+def _empty_words(stream: ChatResult | None) -> int:
+    """Return how many events of a stream give an empty text as finish_reason, as they came over the wire."""
+    return 0 if stream is None else sum(1 for _ in _EMPTY.finditer(stream.body[:_MAX_BODY]))
+
+
+def _report_early(count: int) -> Report:
+    many = "1 event of the stream has" if count == 1 else f"{count} events of the stream have"
+    return Report(
+        title=f"{many} an empty text as finish_reason before the stream ends.",
+        detail="The protocol has `null` there until the last event: clients that stop at the first finish_reason "
+        "that is not null end the answer at that event, and lose what follows, such as the arguments of a call.",
+        evidence=(in_message("finish_reason", ""),),
+        fix="In the client, take an empty finish_reason for null; report it to the authors of the server or gateway.",
+        severity=Severity.NOTE,
     )
 
 

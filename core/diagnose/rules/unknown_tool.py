@@ -20,7 +20,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.protocols import Rule
@@ -28,6 +27,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.near_names import MAX_ASKED, closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import listed
@@ -39,11 +39,13 @@ def find(trace: Trace) -> Iterator[Report]:
     settled = {*known, NAME_NOT_COPIED}  # by a paste of arguments alone
     if not known or not body_of(trace).get("tools") or REQUEST_GAP in trace.notes:
         return
+    reported = 0
     for call in returned_calls(trace):
         if call.name is None or call.name in settled or any(True for _ in find_markers(call.name)):
             continue
         field = f"{call.field}.function.name"
-        near = _nearest(call.name, known)
+        near = _nearest(call.name, known) if reported < MAX_ASKED else None
+        reported += 1
         yield Report(
             title=f"The answer calls `{call.name}`, which the request does not offer.",
             detail=f"Offered: {listed(known, 8)}." + (f" Closest: `{near}`." if near else ""),
@@ -57,7 +59,7 @@ def _nearest(name: str, known: list[str]) -> str | None:
     bare = name.rpartition(".")[2].rpartition(":")[0] or name.rpartition(".")[2]
     if bare in known:
         return bare
-    return next(iter(get_close_matches(name, known, n=1)), None)
+    return closest(name, known)
 
 
 RULE: Rule = TraceRule(

@@ -22,12 +22,12 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.near_names import MAX_ASKED, closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, body_calls, in_raw
 from prompt_debugger.core.diagnose.words import listed
@@ -38,10 +38,13 @@ def find(trace: Trace) -> Iterator[Report]:
     known = [tool.name for tool in request_tools(trace.request)]
     if trace.chat is not None or not known:
         return
+    offered = {*known}
+    reported = 0
     for _, call in body_calls(trace):
-        if call.name is None or call.name in known or any(True for _ in find_markers(call.name)):
+        if call.name is None or call.name in offered or any(True for _ in find_markers(call.name)):
             continue
-        near = next(iter(get_close_matches(call.name, known, n=1)), None)
+        near = closest(call.name, known) if reported < MAX_ASKED else None
+        reported += 1
         yield Report(
             title=f"The model wrote a call to `{call.name}`, which the request does not offer.",
             detail=f"Offered: {listed(known, 8)}." + (f" Closest: `{near}`." if near else ""),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from prompt_debugger.core.base.comparable import NO_BEGINNING, OF_PIECES
+from prompt_debugger.core.base.comparable import NO_BEGINNING, NO_END, OF_PIECES
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
@@ -38,6 +38,8 @@ _DECODER = json.JSONDecoder()
 _MAX_WARNINGS = 20
 _SCORE_OF_LINES = 0.65  # of a log without an entry: above an error in one of its lines, which is read with it
 _IN_CALL = re.compile(r"_parser\.py:\d{1,5}\] Parsed tool call\b")  # before the first piece: within a call
+_WAS_PARTIAL = "The output in the log is what there was while it was streamed; what came after it is unknown."
+_CRASH = re.compile(r"(?m)^terminate called after throwing an instance of ")  # the end of a program in C++
 _PIECE = re.compile(r"_parser\.py:\d{1,5}\] delta_text:|\bDELTA TEXT: ")
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT, What.START)
@@ -78,7 +80,8 @@ def _add_error(evidence: Evidence, paste: Paste) -> Evidence:
     """Add the error of a log whose last request has no answer."""
     if paste.row > 1 or evidence.chat is not None:
         return evidence
-    found = error_of_text(paste.text)
+    crash = _CRASH.search(paste.text)
+    found = error_of_text(paste.text if crash is None else paste.text[crash.start() :])
     if found is None:
         cut = cut_traceback(paste.text)
         return evidence if cut is None else replace(evidence, notes=(*evidence.notes, cut, "Paste it to its end."))
@@ -133,8 +136,11 @@ def _read_group(evidence: Evidence, group: list[Entry]) -> Evidence:
     if content is not None:
         evidence = _add_content(evidence, content, reason)
         raw = content if raw is None and _is_markup(content) else raw
+    is_partial = _ends_partial(group)
+    if raw is not None and is_partial:
+        evidence = replace(evidence, raw_reason=NO_END, notes=(*evidence.notes, _WAS_PARTIAL))
     for what in (What.ANSWER, What.MESSAGE):
-        if isinstance(values.get(what), dict):
+        if not is_partial and isinstance(values.get(what), dict):
             evidence = _add_message(evidence, as_object(values[what]))
     numbers = [one for one in ids if isinstance(one, int)] if isinstance(ids, list) else []
     return replace(
@@ -144,6 +150,12 @@ def _read_group(evidence: Evidence, group: list[Entry]) -> Evidence:
         token_ids=tuple(numbers) if raw is not None and numbers else None,
         finish_reason=reason or evidence.finish_reason,
     )
+
+
+def _ends_partial(group: Sequence[Entry]) -> bool:
+    """Return whether the last output of a request was read while the model was still writing it."""
+    last = next((at for at, entry in reversed([*enumerate(group)]) if entry.what is What.RAW), len(group))
+    return any(entry.what is What.PARTIAL for entry in group[last:])
 
 
 def _text(values: dict[What, JSON], what: What) -> str | None:

@@ -1,0 +1,77 @@
+r"""Lines of a client's log, or of a script, that quote the arguments of a call because they are no JSON.
+
+    Unrepairable: {"action": list_windows"}  <- retry
+    Failed to parse tool arguments: {'city': 'Oslo'}
+    TOOL_CALL_0 id="call_1" arguments="{\"path\":\"a\"}{\"path\":\"b\"}"
+
+What the line says of them is left to the arguments. One that only ends early is not read: a log may have cut it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.base.text import has_any
+from prompt_debugger.core.base.types import ChatResult, JSONObject
+from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED, Break, break_of, is_shortened
+from prompt_debugger.core.evidence.answers import is_answer
+from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_of, json_values
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+
+_MAX_CHARS = 40_000
+_SIGNS = ("nrepairable", "alformed", "nvalid", "nparseable", "nparsable", "o parse", "o decode", "ot parse", "rguments")
+_FIELD = re.compile(
+    r'(?m)^(?P<before>[^\n"{]{0,80}(?:"[^"\n{]{0,100}"[^\n"{]{0,40}){0,4}?)\barguments="(?P<text>\{\\"(?:[^"\\\n]|\\.)*)"'
+)
+_NAMED = re.compile(r'\b(?:name|function|tool)="?([\w.:/-]{1,100})"?')
+_SAID = re.compile(
+    r"(?m)^[^\n{}]{0,120}\b(?i:unrepairable|malformed|invalid|unpars[e]?able|(?:failed|unable) to (?:parse|decode)|"
+    r"(?:can|could) ?not (?:parse|decode))\b(?P<what>[^\n{}:]{0,80}):[ \t]{0,4}(?P<text>\{[^\n]{1,4000})$"
+)
+_OF_CALLS = re.compile(r"(?i)\b(?:tool_?calls?|tool calls?|arguments|args|function calls?)\b")
+_QUOTE = re.compile(r"[\"'{\[]")
+_KNOWN = frozenset(
+    {Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.PYTHON, Break.TRAILING, Break.CONTROL, Break.OTHER, Break.WRAPPED}
+)
+_NOTE = "The arguments were read from a line that quotes them; the answer around them was not copied."
+
+
+def _finds(paste: Paste) -> float:
+    return 0.85 if paste.value is None and _call(paste.text) is not None else 0.0
+
+
+def _call(text: str) -> tuple[str, str] | None:
+    """Return name and arguments of the first call that a line quotes; `None` where none is broken in a known way."""
+    if len(text) > _MAX_CHARS or not has_any(text, _SIGNS):
+        return None
+    for field in _FIELD.finditer(text):
+        arguments = json_of(f'"{field["text"]}"')
+        if isinstance(arguments, str) and _is_broken(arguments):
+            named = _NAMED.search(field["before"])
+            return (named[1] if named is not None else NAME_NOT_COPIED), arguments
+    if _OF_CALLS.search(text) is None:
+        return None
+    for said in _SAID.finditer(text):
+        quoted, closed, rest = said["text"].rpartition("}")  # what follows is a remark on it
+        quoted += closed
+        if quoted and not _QUOTE.search(rest) and _is_broken(quoted):
+            return NAME_NOT_COPIED, quoted
+    return None
+
+
+def _is_broken(arguments: str) -> bool:
+    fault = break_of(arguments)
+    is_known = fault is not None and fault.kind in _KNOWN and not is_shortened(arguments)
+    return is_known and not any(is_answer(one) for one in json_values(arguments))
+
+
+def _read(paste: Paste) -> Evidence:
+    name, arguments = _call(paste.text) or (NAME_NOT_COPIED, "")
+    call: JSONObject = {"id": UNKNOWN_ID, "type": "function", "function": {"name": name, "arguments": arguments}}
+    message: JSONObject = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return Evidence(Form.FRAGMENT, "arguments that a line quotes", chat=ChatResult(message, None), notes=(_NOTE,))
+
+
+READER = Reader(Form.FRAGMENT, _finds, _read)
