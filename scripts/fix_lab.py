@@ -22,7 +22,7 @@ from prompt_debugger.core import pipeline  # noqa: E402
 from prompt_debugger.core.base.types import Trace  # noqa: E402
 from prompt_debugger.core.pipeline import Target  # noqa: E402
 from prompt_debugger.core.request import read_request  # noqa: E402
-from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_fixes  # noqa: E402
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, run_experiments, tried_fixes  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool  # noqa: E402  # the checkout must be on the path first
 
 RECORD = ROOT / "docs" / "fix-lab.json"

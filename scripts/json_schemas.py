@@ -29,13 +29,13 @@ from prompt_debugger.core.report.wire.verification import VerifyRow, VerifySumma
 from prompt_debugger.core.tools.check.document import CheckDocument  # noqa: E402
 from prompt_debugger.core.tools.conversation.documents import ConversationDocument  # noqa: E402
 from prompt_debugger.core.tools.experiments.documents import ANSWERS  # noqa: E402
-from prompt_debugger.core.tools.fixes.experiments import ExperimentDocument  # noqa: E402
 from prompt_debugger.core.tools.fixes.exports import Written  # noqa: E402
 from prompt_debugger.core.tools.fixes.margin import TriggerMargin  # noqa: E402
 from prompt_debugger.core.tools.fixes.offered import OfferedFix  # noqa: E402
 from prompt_debugger.core.tools.fixes.shrink import Shrunk  # noqa: E402
 from prompt_debugger.core.tools.fixes.shrink_output import ShrunkOutput  # noqa: E402
 from prompt_debugger.core.tools.fixes.trial import UpstreamTest  # noqa: E402
+from prompt_debugger.core.tools.fixes.try_fixes import ExperimentDocument  # noqa: E402
 from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff  # noqa: E402
 from prompt_debugger.core.tools.lab.document import LabDocument  # noqa: E402
 from prompt_debugger.core.tools.sessions.document import SessionsDocument  # noqa: E402

@@ -17,7 +17,7 @@ from prompt_debugger.core.base.types import JSONObject, Span
 from prompt_debugger.core.diagnose import RULES, index_rules
 from prompt_debugger.core.formats import FORMATS, TABLES, TextFormat
 from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.tools.fixes.experiments import fixed_message
+from prompt_debugger.core.tools.fixes.try_fixes import fixed_message
 from tests.conftest import ROOT
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))

@@ -8,8 +8,10 @@ from prompt_debugger.core.base.egress import know_own_name
 from prompt_debugger.core.base.errors import DebuggerError, MachineError, RequestError
 from prompt_debugger.core.base.machine import fault_of
 
+_BACKLOG = 512  # connections that may wait to be accepted
 
-def listen_on(host: str, port: int, *, backlog: int = 512) -> socket.socket:
+
+def listen_on(host: str, port: int) -> socket.socket:
     """Return a socket that listens; port 0 takes any free one.
 
     Raises:
@@ -20,7 +22,7 @@ def listen_on(host: str, port: int, *, backlog: int = 512) -> socket.socket:
     know_own_name(name)
     try:
         family = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((name, port), family=family, backlog=backlog)
+        listener = socket.create_server((name, port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
         raise _refusal(host, port, error) from None
     # Connections inherit it. asyncio sets it only where the protocol is named, and a head whose body follows in a

@@ -44,8 +44,8 @@ from prompt_debugger.core.complete.engines import (
 )
 from prompt_debugger.core.complete.evidence import gather
 from prompt_debugger.core.complete.ladder import Gathered, refusal_of
+from prompt_debugger.core.complete.offline_client import Known, MustAskError, UnaskedClient, known_by
 from prompt_debugger.core.complete.raw_only import gather_raw
-from prompt_debugger.core.complete.unasked import Known, MustAskError, UnaskedClient, known_by
 
 __all__ = [
     "ENGINES",

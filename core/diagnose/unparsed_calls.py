@@ -11,7 +11,7 @@ from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.fields import body_of, content_of
 from prompt_debugger.core.diagnose.generations import families_named, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
-from prompt_debugger.core.diagnose.server_ways import own_way, start_with
+from prompt_debugger.core.diagnose.parser_setup import own_way, start_with
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS
 

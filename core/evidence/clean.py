@@ -160,7 +160,7 @@ def _unprompted(text: str) -> str | None:
     first, *rest = text.split("\n")
     if rest and _DOLLAR.match(first) and all(line.startswith(">") for line in rest if line.strip()):
         return "\n".join([_DOLLAR.sub("", first, count=1), *(_QUOTE.sub("", line, count=1) for line in rest)])
-    bare = _strip_lines(text, _DOLLAR, least=1)
+    bare = _strip_lines(text, _DOLLAR)
     is_data = bare is not None and (_CODE_START.match(bare.lstrip()) is not None or bare.count("\n") > 0)
     return bare if is_data else None
 
@@ -172,7 +172,7 @@ def _blanks(match: re.Match[str]) -> str:
 def _unquoted(text: str) -> str | None:
     changed = None
     for _ in range(_MAX_QUOTED):
-        found = _strip_lines(text, _QUOTE, least=1)
+        found = _strip_lines(text, _QUOTE)
         if found is not None and found.startswith("<|") and text.lstrip().startswith("><|"):
             break  # the end of the tag before
         if found is None:
@@ -206,7 +206,7 @@ def _bare_number(line: str) -> re.Match[str] | None:
 def _unprefixed(text: str) -> str | None:
     changed = None
     for _ in range(3):
-        found = next((one for prefix in _PREFIXES if (one := _strip_lines(text, prefix, least=1)) is not None), None)
+        found = next((one for prefix in _PREFIXES if (one := _strip_lines(text, prefix)) is not None), None)
         if found is None:
             break
         changed = text = found
@@ -252,14 +252,12 @@ def _unprinted(text: str) -> str | None:
         return None
 
 
-def _strip_lines(text: str, prefix: re.Pattern[str], least: int) -> str | None:
+def _strip_lines(text: str, prefix: re.Pattern[str]) -> str | None:
     """Take a prefix off every line; `None` unless nearly all lines have it."""
     if prefix.match(_first(text)) is None:
         return None
     lines = text.split("\n")
     filled = sum(1 for line in lines if line.strip())
-    if filled < least:
-        return None
     found = [prefix.match(line) for line in lines]
     count = sum(1 for match in found if match is not None)
     if count < filled * _MIN_SHARE:

@@ -11,6 +11,7 @@ from prompt_debugger.core.request.json_text import JsonText
 
 MAX_LENIENT_CHARS = 400_000  # read character by character
 _DECODER = json.JSONDecoder()
+_MAX_VALUES = 50
 _BLANK = " \t\r\n\ufeff"
 
 
@@ -42,7 +43,7 @@ def lenient_json_of(text: str) -> tuple[JSON, tuple[str, ...]] | None:
     return None
 
 
-def json_values(text: str, most: int = 50) -> list[JSON]:
+def json_values(text: str) -> list[JSON]:
     """Return the JSON values that a text consists of, one after the other; none if it holds anything else."""
     values: list[JSON] = []
     at, end = 0, len(text.rstrip(_BLANK))
@@ -50,7 +51,7 @@ def json_values(text: str, most: int = 50) -> list[JSON]:
         if text[at] in _BLANK or (values and text[at] == ","):
             at += 1
             continue
-        if len(values) >= most or text[at] not in "{[":
+        if len(values) >= _MAX_VALUES or text[at] not in "{[":
             return []
         try:
             value, at = _DECODER.raw_decode(text, at)

@@ -70,9 +70,9 @@ _GOES_ON = re.compile(r"\\\n[ \t]*")
 _MAX_COMMANDS = 20
 
 
-def is_source(text: str, start: int = 0) -> bool:
-    """Return whether a text is, from a position on, a program and not its traceback."""
-    lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text, start), strict=False))
+def is_source(text: str) -> bool:
+    """Return whether a text is a program and not its traceback."""
+    lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
     return lines == _MAX_CODE_LINES and _FRAME.search(text) is None
 
 

@@ -20,6 +20,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 CLASS, ARGUMENTS, CUT = "$class", "$arguments", "$cut"
 MAX_DEPTH = 80
 MAX_DIGITS = 300
+_MAX_OBJECTS = 5_000
 _MAX_READ = 4  # times the text: objects that are never closed are each read to its end
 
 _SPACE = re.compile(r"(?:\s|\\\n)*+")
@@ -67,17 +68,17 @@ def read_printed(text: str, start: int = 0) -> Printed | None:
     return Printed(value, scanner.at, scanner.is_cut)
 
 
-def read_fields(text: str, start: int = 0) -> Printed | None:
-    """Return the fields that are printed at a place, one after the other, without a class around them."""
-    scanner = _Scanner(text, start)
+def read_fields(text: str) -> Printed | None:
+    """Return the fields that a text begins with, one after the other, without a class around them."""
+    scanner = _Scanner(text, 0)
     members = scanner.fields()
     return Printed(members, scanner.at, scanner.is_cut) if members else None
 
 
-def printed_objects(text: str, start: re.Pattern[str], most: int = 5_000) -> Iterator[JSONObject]:
+def printed_objects(text: str, start: re.Pattern[str]) -> Iterator[JSONObject]:
     """Yield the objects that a text prints, in order, each where a pattern finds its beginning; none within another."""
     at, left = 0, _MAX_READ * len(text)
-    for _ in range(most):
+    for _ in range(_MAX_OBJECTS):
         found = start.search(text, at) if left > 0 else None
         read = None if found is None else read_printed(text, found.start())
         if found is None or read is None or not isinstance(read.value, dict):

@@ -9,7 +9,7 @@ from prompt_debugger.core.base.account import count_calls, count_characters
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSONObject, Parse, ParserAccount, ParserOutcome
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.pipeline.believed import Believed, believe, families_of_name
+from prompt_debugger.core.pipeline.reread_calls import Believed, believe, families_of_name
 
 
 def add_accounts(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dict[str, ParserOutcome]:

@@ -33,13 +33,13 @@ from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, engine_of_parser, write_parser_name
 from prompt_debugger.core.pipeline.accounts import add_accounts, message_from_outcome
-from prompt_debugger.core.pipeline.believed import families_of
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, believe_parser, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
 from prompt_debugger.core.pipeline.every_parser import ask_within_time
 from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
 from prompt_debugger.core.pipeline.release_questions import parsers_to_ask
+from prompt_debugger.core.pipeline.reread_calls import families_of
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
     is_server_parser,

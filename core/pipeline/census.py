@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import Comparability, JSONObject, Parse, Pa
 from prompt_debugger.core.formats import read_scored
 from prompt_debugger.core.parse import TOGETHER, build_ledger
 from prompt_debugger.core.parse.spelled_markers import hide_spelled_markers
-from prompt_debugger.core.pipeline.believed import Believed, believe, families_of, families_of_name
+from prompt_debugger.core.pipeline.reread_calls import Believed, believe, families_of, families_of_name
 
 PROMPT_TAIL_CHARS = 200
 

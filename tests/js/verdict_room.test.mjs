@@ -23,7 +23,7 @@ globalThis.document = {
 
 // How often the states of the strip brought it into view.
 async function scrolledBy(...states) {
-  const pd = await load(["verdict_room.js"]);
+  const pd = await load(["verdict_height.js"]);
   scrolled = 0;
   states.forEach(([state, run]) => pd.tellVerdict({ state, run }));
   return scrolled;

@@ -11,10 +11,10 @@ from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSONObject, Request, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.sandbox import in_thread
-from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.margin import ask_logprobs, trigger_margin
 from prompt_debugger.core.tools.fixes.offered import OfferedFix
 from prompt_debugger.core.tools.fixes.plans import Plan, pick_plans
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, run_experiments, tried_fixes
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.output import read_input
 from prompt_debugger.ui.cli.progress import log

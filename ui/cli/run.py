@@ -32,7 +32,7 @@ from prompt_debugger.core.tools.conversation import Conversation, conversation_t
 from prompt_debugger.core.tools.experiments import RunComparison, compare_runs, runs_to_json
 from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.documents import apis_to_json
-from prompt_debugger.core.tools.fixes.experiments import Experiment
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment
 from prompt_debugger.core.tools.grammar import GrammarEngine, InForce, judge_in_force
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.offline import run_offline

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.core.diagnose.trace_queries import comparison
 from prompt_debugger.core.report import parse_to_json, redact_json, redact_text
-from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment
 from prompt_debugger.ui.present.offered_fixes import can_try, proof_of
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report import share_trace

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.core.base.types import JSON, FixChange, FixProof, JSONObject, Severity, Trace
-from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import steps_of, value_at
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of, shortened
 

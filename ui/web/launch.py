@@ -41,9 +41,9 @@ from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa
 from prompt_debugger.ui.web.memory_release import keep_little  # noqa: E402
 from prompt_debugger.ui.web.private_log import log_places_only  # noqa: E402
 from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
-from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
 from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
+from prompt_debugger.ui.web.unchanged_outputs import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.whole_answers import answer_in_whole  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
 from prompt_debugger.ui.web.work_sandbox import start_work_sandbox  # noqa: E402

@@ -15,11 +15,11 @@ from prompt_debugger.ui.web.calls import Calls
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.fixes.apis import AllApis
-from prompt_debugger.ui.web.fixes.experiments import Experiments
 from prompt_debugger.ui.web.fixes.hand_over import HandOver
 from prompt_debugger.ui.web.fixes.loop import ToolLoop
 from prompt_debugger.ui.web.fixes.offered import OfferedFixes
 from prompt_debugger.ui.web.fixes.runs import PageRuns
+from prompt_debugger.ui.web.fixes.try_fixes import Experiments
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender

@@ -4,7 +4,7 @@
 import { settle } from "../tools/bench.js";
 import { chooseCase, chosenCase } from "../editor/chosen_case.js";
 import { keepTarget, restoreDraft } from "../editor/draft.js";
-import { questionEnded } from "./both.js";
+import { questionEnded } from "./both_servers.js";
 import { runEnded, runExtended } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";

@@ -1,6 +1,6 @@
 // @ts-check
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
-import { answersCome, questionEnded, runIsKept } from "./both.js";
+import { answersCome, questionEnded, runIsKept } from "./both_servers.js";
 import { builders } from "../lib/builders.js";
 import { addRun, chooseNamedRuns, chooseRuns, expectRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";

@@ -1,6 +1,6 @@
 // @ts-check
 // Says so as soon as the request under edit is no longer the one that was run. Undoing the edit takes it back.
-import { aimed } from "./both.js";
+import { aimed } from "./both_servers.js";
 import { make } from "../lib/dom.js";
 import { editorView } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";

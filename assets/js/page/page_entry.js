@@ -22,7 +22,7 @@ import "./page.js";
 import "../tools/parser_views.js";
 import "../editor/chosen_case.js";
 import "./regions.js";
-import "./room.js";
+import "./page_layout.js";
 import "./servers.js";
 import "../tools/sessions_view.js";
 import "./share.js";

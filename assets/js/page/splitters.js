@@ -1,7 +1,7 @@
 // @ts-check
 // Handles between panes: dragged, or moved with the arrow keys; a double click gives the width back to the style sheet.
 import { make } from "../lib/dom.js";
-import { keepRoom, readRoom } from "./kept_room.js";
+import { keepRoom, readRoom } from "./stored_layout.js";
 
 const STEP = 2; // per cent
 

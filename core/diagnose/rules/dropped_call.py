@@ -31,9 +31,9 @@ from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import PluginFix
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
+from prompt_debugger.core.diagnose.parser_setup import own_way, start_with
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.server_ways import own_way, start_with
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     body_calls,

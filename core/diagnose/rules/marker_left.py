@@ -56,8 +56,8 @@ from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, next_turn, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
+from prompt_debugger.core.diagnose.parser_setup import own_way, start_with
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.server_ways import own_way, start_with
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,

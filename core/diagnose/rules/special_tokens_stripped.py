@@ -30,8 +30,8 @@ from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step, pars
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.own_names import has_own_names, is_made_for
+from prompt_debugger.core.diagnose.parser_setup import is_of_unknown_make
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.server_ways import is_of_unknown_make
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,

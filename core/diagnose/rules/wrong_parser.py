@@ -47,9 +47,9 @@ from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.generations import families_read, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
+from prompt_debugger.core.diagnose.parser_setup import own_way, start_with
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.server_ways import own_way, start_with
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,

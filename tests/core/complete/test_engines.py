@@ -459,7 +459,7 @@ BY_NAME = {
     "core/diagnose/rules/known_parser_fault.py": "how the engines whose faults are known by release write their names",
     "core/diagnose/rules/parser_of_other_model.py": "the engines that have no parser for GLM-4 before 4.5",
     "core/diagnose/rules/removed_field.py": "fields that releases of vLLM took out",
-    "core/diagnose/server_ways.py": "LMDeploy, whose parser is named at its start",
+    "core/diagnose/parser_setup.py": "LMDeploy, whose parser is named at its start",
     "core/diagnose/thinking.py": "Ollama, which switches thinking off by a field of its own",
     "core/diagnose/unparsed_calls.py": "the options by which each engine's server parses calls",
     "core/evidence/command_lines.py": "which program a command line starts",
@@ -482,7 +482,7 @@ BY_NAME = {
     "ui/cli/check.py": "the engine that is installed, and takes parser files",
     "ui/cli/sessions.py": "as which software a session's prompts were rendered",
     "ui/mcp/parameters.py": "which engines a client may name",
-    "ui/web/fixes/experiments.py": "parsers of the vLLM here stand in for the server's",
+    "ui/web/fixes/try_fixes.py": "parsers of the vLLM here stand in for the server's",
 }
 
 

@@ -153,7 +153,7 @@ print(json.dumps({
 
 # Texts of several families at once, each with the reason why it is not derived.
 ALLOWED = {
-    "core/diagnose/server_ways.py": "TensorRT-LLM's names for its parsers, of which no record of an engine is kept",
+    "core/diagnose/parser_setup.py": "TensorRT-LLM's names for its parsers, of which no record of an engine is kept",
     "core/diagnose/python_calls.py": "families whose calls are Python, as one finding groups them; no record says that",
     "core/diagnose/parser_faults.py": "which releases of an engine's parsers have a fault: of engines, not of families",
     "core/parse/reading.py": "ends that many families share, for texts whose family is not known; below the records",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from prompt_debugger.core.base.types import Comparability
-from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, Plan
 from prompt_debugger.ui.mcp.answers import trace_answer, tried_lines
 from tests.ui.present.test_offered_fixes import recorded
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan
 from prompt_debugger.core.tools.fixes.offered import fixes_of
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, Plan
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.findings import findings_payload
 from prompt_debugger.ui.present.offered_fixes import can_try, change_view, tried_payload

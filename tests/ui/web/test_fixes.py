@@ -14,9 +14,9 @@ from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.report import read_bundle, trace_to_json
 from prompt_debugger.core.report.writers.terminal import finding_lines
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.fixes.experiments import Experiment, tried_fixes
 from prompt_debugger.core.tools.fixes.offered import fixes_of
 from prompt_debugger.core.tools.fixes.trial import Runner, Trial
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, tried_fixes
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.plugin.write import write_plugin
 from prompt_debugger.ui.present import unpack_payload
@@ -24,10 +24,10 @@ from prompt_debugger.ui.present.verdict import verdict_payload
 from prompt_debugger.ui.report import share_trace
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.fixes import hand_over
-from prompt_debugger.ui.web.fixes.experiments import Edited, Experiments
 from prompt_debugger.ui.web.fixes.hand_over import HandOver
 from prompt_debugger.ui.web.fixes.offered import OfferedFixes, plan_to_try
 from prompt_debugger.ui.web.fixes.runs import PageRuns, Ran
+from prompt_debugger.ui.web.fixes.try_fixes import Edited, Experiments
 from prompt_debugger.ui.web.gate import RunGate
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs

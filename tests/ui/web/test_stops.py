@@ -169,10 +169,10 @@ def test_nothing_on_the_page_cancels_a_run(served):
 
 
 def test_the_browser_finds_among_the_inputs_of_a_run_where_it_goes(served):
-    """`both.js` sends the first of two runs to the lab, the second to the endpoint, by their places after the text."""
+    """`both_servers.js` sends the first of two runs to the lab, the second to the endpoint, by place after the text."""
     _, blocks = served
     [run] = [function for function in blocks.fns.values() if function.api_name == "run"]
-    script = (ROOT / "assets/js/page/both.js").read_text(encoding="utf-8")
+    script = (ROOT / "assets/js/page/both_servers.js").read_text(encoding="utf-8")
     place = {name: int(number) for name, number in re.findall(r"(?m)^const (RUN_ON|ENDPOINT) = (-?\d+);", script)}
     after_text = run.inputs[1:]
 

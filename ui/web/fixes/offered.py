@@ -14,11 +14,11 @@ from prompt_debugger.core.request import body_text
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.experiments import Switch, Variant
 from prompt_debugger.core.tools.experiments.switches import find_switches
-from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan, step_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.forms import FORMS, NAMES, Form, request_as
 from prompt_debugger.core.tools.fixes.margin import ask_logprobs
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, Plan, step_experiments, tried_fixes
 from prompt_debugger.ui.present import findings_payload
 from prompt_debugger.ui.present.chains import chain_of
 from prompt_debugger.ui.present.offered_fixes import (

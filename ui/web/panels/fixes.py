@@ -13,8 +13,8 @@ from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.fixes.upstream_diff import DIFFED
 from prompt_debugger.ui.present import pack_payload
-from prompt_debugger.ui.web.fixes.experiments import Edited, Experiments, Kept
 from prompt_debugger.ui.web.fixes.hand_over import OF_DIFF, HandOver
+from prompt_debugger.ui.web.fixes.try_fixes import Edited, Experiments, Kept
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.loop import LoopPanel, build_loop

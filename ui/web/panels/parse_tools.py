@@ -64,7 +64,7 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
             asked = build_form("parser_matrix", "Test every parser", _engines_field(), is_filled_in=True, value=matrix)
             lost_call = gr.Button("Ask about a lost call", elem_id="pd-lost-call", elem_classes=["pd-unseen"])
         with _place("splits"):
-            splits = build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
+            splits = build_form("splits", "Try every split", _parser_field(), _seed_field())
         with _place("releases"):
             releases = build_form(
                 "releases",
@@ -153,14 +153,14 @@ def _engines_field() -> gr.Dropdown:
     )
 
 
-def _parser_field(name: str) -> gr.Dropdown:
+def _parser_field() -> gr.Dropdown:
     pairs = [parser for parser in TOOL_PARSERS if parser != "none"]
     pairs += [f"kimi_k2+{parser}" for parser in REASONING_PARSERS if parser != "none"]
     return gr.Dropdown(
         [("the server's own", ""), *((pair, pair) for pair in pairs)],
         value="",
         label="Tool parser, or tool+reasoning parser",
-        elem_id=f"pd-{name}-parser",
+        elem_id="pd-splits-parser",
         allow_custom_value=True,
         render=False,
         min_width=180,

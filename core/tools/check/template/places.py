@@ -42,14 +42,13 @@ def line_in_render(
     at: int,
     renderer: Renderer | None,
     *,
-    template: str | None = None,
     add_generation_prompt: bool | None = None,
 ) -> int | None:
     """Return the template's line that writes a character of the prompt of a request, `None` where that is not known."""
     try:
         prompt = render_local(
             body,
-            template=template or model.template,
+            template=model.template,
             special_tokens=model.special_tokens,
             add_generation_prompt=add_generation_prompt,
             renderer=renderer,

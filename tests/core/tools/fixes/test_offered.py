@@ -15,7 +15,10 @@ from prompt_debugger.core.base.types import ChatResult, Finding, FindingEvidence
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.tools.fixes.experiments import (
+from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of, plugin_command
+from prompt_debugger.core.tools.fixes.patch import apply_patch, patch_between
+from prompt_debugger.core.tools.fixes.plans import pick_plans, target_of
+from prompt_debugger.core.tools.fixes.try_fixes import (
     UNCHANGED,
     CallGain,
     Experiment,
@@ -28,9 +31,6 @@ from prompt_debugger.core.tools.fixes.experiments import (
     step_experiments,
     tried_fixes,
 )
-from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of, plugin_command
-from prompt_debugger.core.tools.fixes.patch import apply_patch, patch_between
-from prompt_debugger.core.tools.fixes.plans import pick_plans, target_of
 from prompt_debugger.core.tools.plugin.write import write_plugin
 
 NAMES = st.text(alphabet="ab/~", max_size=3)

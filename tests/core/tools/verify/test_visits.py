@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prompt_debugger.core.base.types import Refusal, Server
 from prompt_debugger.core.complete import Decoding, ServerClient, UnaskedClient, known_by
 from prompt_debugger.core.complete.answers import read_chat_text
-from prompt_debugger.core.complete.unasked import MustAskError
+from prompt_debugger.core.complete.offline_client import MustAskError
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.render import load_template, load_tokenizer
 from prompt_debugger.core.sandbox import sandbox_of

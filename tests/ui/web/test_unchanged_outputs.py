@@ -6,7 +6,7 @@ import gradio as gr
 import pytest
 from gradio.state_holder import SessionState
 
-from prompt_debugger.ui.web.skipping import skip_cheaply
+from prompt_debugger.ui.web.unchanged_outputs import skip_cheaply
 
 
 class Page:

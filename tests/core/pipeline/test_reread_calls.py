@@ -8,8 +8,8 @@ import pytest
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSONObject, Parse
-from prompt_debugger.core.pipeline.believed import families_of_name
 from prompt_debugger.core.pipeline.census import read_raw
+from prompt_debugger.core.pipeline.reread_calls import families_of_name
 
 _JSON = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
 _INVOKE = '<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>'

@@ -9,7 +9,7 @@ globalThis.localStorage = {
   removeItem: (name) => stored.delete(name),
 };
 let isKeeping = true;
-const pd = await load(["kept_room.js", "splitters.js", "settling.js"], { isKeeping: () => isKeeping });
+const pd = await load(["stored_layout.js", "splitters.js", "settling.js"], { isKeeping: () => isKeeping });
 const SPLIT = { name: "parse", first: "", label: "", least: 20, most: 80 };
 
 test("what was chosen is read again, each name for itself", () => {

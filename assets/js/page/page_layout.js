@@ -2,11 +2,11 @@
 // Room on the page: it shows itself once everything is in its place, with headings, handles, and the panes as they were left.
 import { make } from "../lib/dom.js";
 import { host } from "../lib/host.js";
-import { keepRoom, readRoom } from "./kept_room.js";
+import { keepRoom, readRoom } from "./stored_layout.js";
 import { whenDrawn } from "../lib/settling.js";
 import { addSplitters } from "./splitters.js";
 import "./phone.js";
-import "./verdict_room.js";
+import "./verdict_height.js";
 
 // Headings that only a screen reader needs: who looks sees the parts.
 const PARTS = {

@@ -22,7 +22,7 @@ globalThis.MutationObserver = class {
     change = () => {};
   }
 };
-const pd = await load(["both.js"], {
+const pd = await load(["both_servers.js"], {
   open: (panel) => (opened = panel), make: (_, name, words) => words, under: (event, selector) => event.at === selector,
 });
 const asksAboutALostCall = () => pressed({ at: "#pd-lost-call" });

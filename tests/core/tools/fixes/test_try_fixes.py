@@ -7,8 +7,8 @@ import pytest
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.pipeline import Target, find_example
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.tools.fixes.experiments import run_experiments, tried_fixes
 from prompt_debugger.core.tools.fixes.plans import pick_plans
+from prompt_debugger.core.tools.fixes.try_fixes import run_experiments, tried_fixes
 from scripts.fix_lab import ALL, CAUSES, REQUESTS
 from scripts.fix_lab import experiments_on as prove
 
