@@ -51,6 +51,7 @@ from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.report_text import (
+    gives_template,
     is_no_report,
     is_template,
     needed_beside_command,
@@ -138,8 +139,8 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return read(text, row)
     is_about = is_talk(blocks)
     whole, failure = _try_whole(text, row, read, may_fail=_has_fences(blocks) or is_about)
-    if whole is not None and is_about and whole.form is Form.OUTPUT:
-        whole, failure = None, not_recognised(text, is_about=True)
+    if whole is not None and whole.form is Form.OUTPUT and (is_about or gives_template(text)):
+        whole, failure = None, not_recognised(text, is_about=is_about)
     is_output = whole is not None and whole.raw is not None and whole.raw.strip() == text.strip()
     shown = _read_shown(blocks, read) if is_output else None
     is_one = len(blocks) < 2 and not (whole is not None and whole.form is Form.COMMAND and "\n" in text.strip())
@@ -226,7 +227,7 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
     try:
         evidence = read(text, row)
     except RequestError as error:
-        repaired = _without_remarks(text)
+        repaired = _drop_remarks(text)
         return (None, error) if repaired is None else _try(repaired, row, read)
     if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := string_of_json(text)) is not None:
         return output_of(inner), None
@@ -239,7 +240,7 @@ def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError
     return drop_partial_calls(_read_its_paragraph(evidence, text), text), None
 
 
-def _without_remarks(text: str) -> str | None:
+def _drop_remarks(text: str) -> str | None:
     """Return a JSON object without the remarks that someone wrote into it (`[]  // what is missing`)."""
     if (
         not text.lstrip().startswith("{")

@@ -64,6 +64,7 @@ _GO_TEMPLATE = re.compile(
 )
 _GO_TOOLS = re.compile(r"\{\{[^{}\n]{0,120}\$?\.Tools\b")
 _MODELFILE = re.compile(r"(?:#[^\n]*\n|\s)*+(?:FROM [^\n]{1,300}\n|TEMPLATE [\"])")
+_TEMPLATE_OPTION = re.compile(r"(?m)^(?!<)[^\n<{]{0,2000}\s--chat-templat(?:e|\Z|\n)")
 _MAX_PROSE = 200_000  # characters in which the parts of a report must show
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,80}")
 # A person's words behind the last closing marker of an output, on its line.
@@ -86,6 +87,12 @@ def _is_titled(prose: str) -> bool:
 def is_template(text: str) -> bool:
     """Return whether a text is a chat template, or a piece of one: what it prints is no one's output."""
     return _TEMPLATE.search(text) is not None or _GO_TEMPLATE.search(text) is not None
+
+
+def gives_template(text: str) -> bool:
+    """Return whether a text is a command with a chat template as the value of its option: no one's output."""
+    found = _TEMPLATE_OPTION.search(text)
+    return found is not None and _TEMPLATE.search(text, found.end()) is not None
 
 
 def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:

@@ -109,3 +109,20 @@ def test_a_remark_within_json_does_not_keep_it_from_being_read() -> None:
     evidence = read_evidence(f"The last event:\n\n{FENCE}json\n{shown}\n{FENCE}\n")
 
     assert evidence.stream is not None
+
+
+def test_a_template_in_a_command_is_no_output() -> None:
+    template = "<|im_start|>{% for message in messages %}{{ message['content'] }}{% endfor %}<|im_end|>"
+    said = "Invalid argument: --chat-template, use one of the built-in templates"
+    evidence = read_evidence(f'~/work$ ./some-server -m model.gguf --chat-template "{template}" -n 9\n\n{said}\n')
+
+    assert evidence.raw is None
+    assert evidence.error is not None
+
+
+def test_an_output_that_contains_a_template_stays_one() -> None:
+    call = (
+        '{"name": "write", "arguments": {"text": "{% for a in b %}{{ a }}{% endfor %}", "flag": "--chat-template x"}}'
+    )
+
+    assert read_evidence(f"<tool_call>\n{call}\n</tool_call>").raw is not None
