@@ -19,13 +19,14 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject, Request
+from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Request
 from prompt_debugger.core.evidence.answers import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.server_errors import error_of_text
 from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.request import body_text, read_request
 
@@ -42,6 +43,9 @@ _ROLE_OF_EVENT: Mapping[str, str] = {
     "gen_ai.tool.message": "tool",
 }
 _OPTIONS = ("temperature", "top_p", "max_tokens", "seed", "frequency_penalty", "presence_penalty")
+
+
+_MAX_WORDS = 4_000  # characters of an error
 
 
 def _finds(paste: Paste) -> float:
@@ -89,11 +93,25 @@ def _read(paste: Paste) -> Evidence:
     tools = _tools(attributes)
     if messages and (tools or not _has_calls(answer)):
         evidence = replace(evidence, request=_request(attributes, messages, tools))
-    if evidence.request is None and answer is None:
+    failed = None if answer is not None else _exception(events)
+    if failed is not None:
+        evidence = replace(evidence, words=f"{evidence.words} with an error", error=failed)
+    if evidence.request is None and answer is None and failed is None:
         raise RequestError(
             "The span contains neither messages nor an answer.", "Record the contents of messages as well."
         )
     return evidence
+
+
+def _exception(events: Sequence[JSONObject]) -> Refusal | None:
+    """Return the error that a call ended with, by the event that every instrumentation records it as."""
+    for event in events:
+        if event.get("name") == "exception":
+            held = _attributes_by_name(event.get("attributes"))
+            words = f"{held.get('exception.type', 'Exception')}: {held.get('exception.message', '')}"
+            found = error_of_text(words)
+            return Refusal(None, words[:_MAX_WORDS], None) if found is None else found.refusal
+    return None
 
 
 def _has_calls(answer: JSONObject | None) -> bool:

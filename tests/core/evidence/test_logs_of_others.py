@@ -153,3 +153,32 @@ def test_a_transcript_of_a_text_api_has_its_prompt():
 
     assert evidence.prompt == "Name a river."
     assert evidence.raw == " The Po."
+
+
+def span(*, events, **attributes):
+    asked = [{"role": "user", "parts": [{"type": "text", "content": "Name a river."}]}]
+    held = {"gen_ai.request.model": "m", "gen_ai.input.messages": json.dumps(asked), **attributes}
+    return json.dumps({"name": "chat m", "attributes": held, "events": events})
+
+
+FAILED = {
+    "name": "exception",
+    "attributes": {
+        "exception.type": "openai.BadRequestError",
+        "exception.message": "Error code: 400 - {'error': {'message': 'The model `m` does not exist'}}",
+    },
+}
+
+
+def test_the_exception_that_a_span_records_is_the_error_of_its_request():
+    evidence, words = said(span(events=[FAILED]))
+
+    assert evidence.request is not None
+    assert "does not exist" in words
+
+
+def test_a_span_with_an_answer_did_not_end_with_an_exception_of_its_call():
+    answer = [{"role": "assistant", "parts": [{"type": "text", "content": "The Po."}], "finish_reason": "stop"}]
+    evidence = read_evidence(span(events=[FAILED], **{"gen_ai.output.messages": json.dumps(answer)}))
+
+    assert evidence.error is None
