@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 
 class TimedHeads(asyncio.Protocol):
-    """Closes a connection on which no request has been under way for long; the first attributes are uvicorn's own.
+    """Closes a connection on which a head does not come to its end; the first attributes are uvicorn's own.
+
+    A connection that is kept after an answer, and on which nothing came since, is uvicorn's to close.
 
     Attributes:
-        head_s: Seconds for the head of a request, from the connection's start or the end of the answer before.
+        head_s: Seconds for the head of a request, from the connection's start or the first byte after an answer.
     """
 
     cycle: _Cycle | None
@@ -28,12 +30,24 @@ class TimedHeads(asyncio.Protocol):
     _timer: asyncio.TimerHandle | None = None
     _idle_since_s = 0.0
     _last_cycle: object = None
+    _has_begun = True  # a head, or the connection itself
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to count."""
         super().connection_made(transport)
         self._idle_since_s = self.loop.time()
         self._look_again()
+
+    def data_received(self, data: bytes) -> None:
+        """Count from the first byte of a head."""
+        if not self._has_begun:
+            self._has_begun, self._idle_since_s = True, self.loop.time()
+        super().data_received(data)  # type: ignore[misc]  # uvicorn's protocol has it
+
+    def on_response_complete(self) -> None:
+        """Count nothing until more comes."""
+        self._has_begun = False
+        super().on_response_complete()  # type: ignore[misc]  # uvicorn's protocol has it
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop counting."""
@@ -45,12 +59,12 @@ class TimedHeads(asyncio.Protocol):
         self._timer = self.loop.call_later(self.head_s / 4, self._look)
 
     def _look(self) -> None:
-        """Close the connection if no request is under way on it, and none has been for long."""
+        """Close the connection if a head has begun on it long ago."""
         now_s, cycle = self.loop.time(), self.cycle
         is_new = cycle is not self._last_cycle
         if is_new or (cycle is not None and not cycle.response_complete):
             self._last_cycle, self._idle_since_s = cycle, now_s
-        elif now_s - self._idle_since_s >= self.head_s:
+        elif self._has_begun and now_s - self._idle_since_s >= self.head_s:
             self.transport.abort()
             return
         self._look_again()

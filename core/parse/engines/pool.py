@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.parse.engines.process import HelperProcess, HelperSpentError
 from prompt_debugger.core.sandbox.forkserver import Forkserver
 from prompt_debugger.core.sandbox.turns import TURN, Turn, in_thread
-from prompt_debugger.core.sandbox.worker import Worker, made_room
+from prompt_debugger.core.sandbox.worker import Worker
 from prompt_debugger.core.sandbox.workers import Workers
 
 T = TypeVar("T")
@@ -113,10 +113,6 @@ class HelperPool:
             worker.note_use(helper.used_s)
             is_good = is_there and not worker.is_aside() and helper.is_running
             return answer
-        except EngineError:
-            if worker.makes_room:
-                raise made_room("The parser helper's work") from None
-            raise
         finally:
             if not is_good:
                 worker.drop()

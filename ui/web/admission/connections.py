@@ -16,7 +16,12 @@ from prompt_debugger.core.base.request_heads import TimedHeads
 from prompt_debugger.ui.web.admission.counts import leaves_enough
 from prompt_debugger.ui.web.admission.visitors import Network, is_trusted, visitor_of
 
-HEAD_S = 10.0  # for the head of a request, from the connection's start or the end of the answer before
+HEAD_S = 10.0  # for the head of a request, from the connection's start or its first byte after an answer
+# A browser that sends on a connection just as it is closed reports an error, for POST without another try. It closes
+# those it does not need itself, after a minute or more; 5 s, which is uvicorn's own, are as long as people look.
+KEPT_S = 75
+KEPT_IF_MANY_S = 5
+_MANY = 0.25  # of all the connections there may be
 MAX_HEAD_BYTES = 64_000
 MAX_CONNECTIONS = 1_024  # of all; one visitor has at most as many as stay free
 
@@ -36,6 +41,10 @@ class Connections:
 
     def __len__(self) -> int:
         return self._open.total()
+
+    def are_many(self) -> bool:
+        """Return whether so many are open that those without a request go soon."""
+        return len(self) >= _MANY * self._most
 
     def enter(self, peer: str | None) -> str | None:
         """Count one more connection; return the name it is counted under, `None` if there are too many."""
@@ -64,6 +73,7 @@ class _Guard(TimedHeads):
     """Stands before a protocol of uvicorn's; the first attribute is that one's own."""
 
     client: tuple[str, int] | None
+    timeout_keep_alive: int
 
     _connections: Connections
     _name: str | None = None
@@ -92,6 +102,10 @@ class _Guard(TimedHeads):
         self._is_in_head = True
         self._head_bytes = 0
         super().on_message_begin()  # type: ignore[misc]  # httptools calls it; h11 has a limit of its own
+
+    def on_response_complete(self) -> None:
+        self.timeout_keep_alive = KEPT_IF_MANY_S if self._connections.are_many() else KEPT_S
+        super().on_response_complete()  # type: ignore[misc]  # uvicorn's own
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 
+from prompt_debugger.ui.web.admission import connections
 from prompt_debugger.ui.web.admission.connections import MAX_HEAD_BYTES, Connections, guard_connections
 from prompt_debugger.ui.web.admission.visitors import read_networks
 from tests.patience import PATIENCE_S
@@ -43,10 +44,10 @@ class Served:
 
 @asynccontextmanager
 async def serving(implementation, head_s=600.0, most=100):
-    app, connections = App(), Connections(most=most)
+    app, opened = App(), Connections(most=most)
     server = uvicorn.Server(uvicorn.Config(app, http=implementation, log_level="critical"))
     server.config.load()
-    guard_connections(server, connections, head_s=head_s)
+    guard_connections(server, opened, head_s=head_s)
     loop = asyncio.get_running_loop()
 
     def protocol():
@@ -55,7 +56,7 @@ async def serving(implementation, head_s=600.0, most=100):
         )
 
     listening = await loop.create_server(protocol, "127.0.0.1", 0)
-    served = Served(app, connections, listening.sockets[0].getsockname()[1])
+    served = Served(app, opened, listening.sockets[0].getsockname()[1])
     try:
         async with asyncio.timeout(PATIENCE_S):
             yield served
@@ -126,6 +127,24 @@ async def test_a_connection_goes_after_its_answer(implementation):
 
         assert await ending(reader) == b""
         assert len(served.connections) == 0
+
+
+async def test_a_connection_is_kept_after_its_answer_until_there_are_many(implementation, monkeypatch):
+    """A browser that sends on a connection as it is closed reports an error."""
+    monkeypatch.setattr(connections, "KEPT_IF_MANY_S", 0.05)
+    async with serving(implementation, head_s=0.2, most=8) as served:
+        served.app.may_answer.set()
+        reader, writer = await served.connect(REQUEST)
+        await reader.readuntil(b"ok")
+        await ending((await served.connect())[0])  # its time for a head is over
+        writer.write(REQUEST)
+        await reader.readuntil(b"ok")
+        other, _ = await served.connect(REQUEST)
+        await other.readuntil(b"ok")
+
+        assert await ending(other) == b""
+        writer.write(REQUEST)
+        assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize("piece", [b"x: " + b"y" * 1_000 + b"\r\n", b"y" * 1_000], ids=["many lines", "one line"])
