@@ -42,7 +42,7 @@ class TimedHeads(asyncio.Protocol):
         """Count from the first byte of a head."""
         if not self._has_begun:
             self._has_begun, self._idle_since_s = True, self.loop.time()
-        super().data_received(data)  # type: ignore[misc]  # uvicorn's protocol has it
+        super().data_received(data)
 
     def on_response_complete(self) -> None:
         """Count nothing until more comes."""

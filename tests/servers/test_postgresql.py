@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from prompt_debugger.core.base import clock
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.tools.verify.stored import open_stored
 from prompt_debugger.core.tools.watch import open_watched
@@ -29,6 +32,11 @@ pytestmark = [
     pytest.mark.skipif(postgresql.find() is None, reason="PostgreSQL is not installed: `make postgresql`"),
 ]
 psycopg: Any = pytest.importorskip("psycopg", reason="psycopg is not installed: `make setup`")
+
+INSERT = (
+    "INSERT INTO prompt_debugger_exchanges (proxy, number, at, upstream, client, state, reason, size) "
+    "SELECT 'p', n, EXTRACT(EPOCH FROM now()) - n, 'u', '', 'unread', 'r', 1000 FROM generate_series(1, 1000) n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -125,17 +133,29 @@ async def test_what_was_not_copied_is_at_the_next_start(tmp_path: Path, url: str
 
 def test_the_oldest_go_by_age_and_size(tmp_path: Path, url: str) -> None:
     prepare(url)
-    insert = (
-        "INSERT INTO prompt_debugger_exchanges (proxy, number, at, upstream, client, state, reason, size) "
-        "SELECT 'p', n, EXTRACT(EPOCH FROM now()) - n, 'u', '', 'unread', 'r', 1000 FROM generate_series(1, 1000) n"
-    )
     for bounds, left in ((Bounds(1 << 30, 500.0), range(400, 501)), (Bounds(300_000, 1e9), range(250, 301))):
         with psycopg.connect(url) as connection:
             connection.execute("DELETE FROM prompt_debugger_exchanges")
-            connection.execute(insert)
+            connection.execute(INSERT)
             connection.commit()
             Copier(url, tmp_path / "none.sqlite", "u", bounds, print)._leave(connection)
         assert count(url) in left
+
+
+@pytest.mark.parametrize("hours", [10, -10])
+def test_none_goes_because_the_clock_of_the_proxy_was_set(
+    tmp_path: Path, url: str, hours: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(url)
+    copier = Copier(url, tmp_path / "none.sqlite", "u", Bounds(1 << 30, 3_600.0), print)
+    set_s = time.time() + 3_600.0 * hours
+    monkeypatch.setattr(clock, "time", SimpleNamespace(time=lambda: set_s, monotonic=time.monotonic))
+    with psycopg.connect(url) as connection:
+        connection.execute(INSERT)
+        connection.commit()
+        copier._leave(connection)
+
+    assert count(url) == 1_000
 
 
 def test_the_command_counts_and_saves_what_it_holds(

@@ -105,7 +105,7 @@ class _Guard(TimedHeads):
 
     def on_response_complete(self) -> None:
         self.timeout_keep_alive = KEPT_IF_MANY_S if self._connections.are_many() else KEPT_S
-        super().on_response_complete()  # type: ignore[misc]  # uvicorn's own
+        super().on_response_complete()
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False
