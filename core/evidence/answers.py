@@ -27,6 +27,7 @@ from prompt_debugger.core.evidence.shapes import (
     shape_answer,
 )
 
+_MIN_DELTAS = 3  # that are no messages of a conversation
 _GATHERED = "The message was assembled from a stream."
 
 
@@ -65,7 +66,7 @@ def _is_item(value: JSONObject) -> bool:
 def is_event_list(values: Sequence[JSON]) -> bool:
     """Return whether JSON values are the events of one stream."""
     first = values[0] if values else None
-    if are_call_deltas(values) or objects_are_pieces(values):
+    if are_call_deltas(values) or objects_are_pieces(values) or are_deltas_alone(values):
         return True
     if dialect_of_event(first) is not None or is_chunk(first):
         others = values[1:20]
@@ -75,6 +76,15 @@ def is_event_list(values: Sequence[JSON]) -> bool:
             for one in others
         )
     return False
+
+
+def are_deltas_alone(values: Sequence[JSON]) -> bool:
+    """Return whether values are deltas of one message, without the chunks around them: the first names the role."""
+    first, *others = values or [None]
+    is_opened = isinstance(first, dict) and first.get("role") == "assistant" and not is_chunk(first)
+    if not is_opened or len(others) < _MIN_DELTAS - 1 or any("role" in as_object(one) for one in others):
+        return False
+    return chunks_of_deltas([*values]) is not None
 
 
 def _ends_chunks(value: JSON) -> bool:
@@ -107,7 +117,8 @@ def _delta_in(chunk: JSONObject | None) -> JSONObject:
 
 
 def _as_chunks(objects: list[JSONObject]) -> list[JSONObject]:
-    return [_chunk_of(one) or one for one in objects] if are_call_deltas(objects) else objects
+    is_of_deltas = are_call_deltas(objects) or are_deltas_alone(objects)
+    return [_chunk_of(one) or one for one in objects] if is_of_deltas else objects
 
 
 def read_answer(value: JSON) -> Answer:

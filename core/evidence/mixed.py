@@ -23,6 +23,7 @@ from prompt_debugger.core.evidence.comments import comment_runs, strip_comment_m
 from prompt_debugger.core.evidence.crash_beside import add_crash
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.joined_events import join_events
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.leads import is_of_other
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
@@ -379,7 +380,8 @@ def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
     """Return what the blocks hold together; `None` if nothing in them is known."""
     pieces: list[_Piece] = []
     left: list[Block] = []
-    for block in blocks[:_MAX_READ]:
+    blocks = join_events(blocks[:_MAX_READ])
+    for block in blocks:
         evidence = _read_block(block, read)
         if evidence is not None and evidence.error is not None and is_no_report(block, blocks):
             evidence = None

@@ -57,6 +57,10 @@ _DOCUMENT = re.compile(
     r"(?ms)(?:\A|^[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*\n)"
     r"(?P<object>\s{0,40}\{\s{0,40}\"(?:(?!^[ \t]{0,8}(?:```|~~~)).)*+)"
 )
+_CAPTION = re.compile(
+    r"(?mi)^[ \t]{0,8}(?:(?://|#{1,4})[ \t]{0,4}(?:first|last|final|next|chunk|event|delta|part|piece)\b"
+    r"|(?:chunk|event|delta|piece) #?\d{1,5}\b)(?![^\n]{0,200}\berror\b)[^\n]*"
+)
 _KEY = re.compile(r'"([A-Za-z_][\w -]{0,40})"\s{0,4}:')
 _OF_REPORTS = frozenset(
     {
@@ -108,6 +112,15 @@ def drop_handlers(text: str) -> str:
     if not any(sign in text for sign in ("=> {", "console.", "new Response(", "status:")):
         return text
     return _HANDLER.sub("", text)
+
+
+def drop_captions(text: str) -> str:
+    r"""Return a text without what a person wrote above the pieces of a stream, in the form of a comment.
+
+    >>> drop_captions("// Chunk 2: empty completion\n{}"), drop_captions("// Error: empty completion")
+    ('\\n{}', '// Error: empty completion')
+    """
+    return _CAPTION.sub("", text)
 
 
 def drop_documents(text: str) -> str:

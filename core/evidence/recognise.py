@@ -236,7 +236,7 @@ def answer_in(value: JSONObject) -> JSON:
     for name in _ANSWER_NAMES:
         found = value.get(name)
         if isinstance(found, dict) and isinstance(found.get("body"), dict | list | str) and not is_answer(found):
-            found = _without_type(found["body"])  # of a batch's output, or of a recorded HTTP exchange
+            found = _drop_type(found["body"])  # of a batch's output, or of a recorded HTTP exchange
         is_event = name == "data" and (isinstance(found, list) or is_chunk(found))
         if isinstance(found, dict | list) and not is_event and (is_answer(found) or _is_event_log(found)):
             return found
@@ -249,10 +249,10 @@ def answer_in(value: JSONObject) -> JSON:
     return None
 
 
-def _without_type(value: JSON) -> JSON:
+def _drop_type(value: JSON) -> JSON:
     """Return what a recorder kept of an object of a client's package, without the name of its class beside it."""
     if isinstance(value, list):
-        return [_without_type(one) if isinstance(one, dict) else one for one in value]
+        return [_drop_type(one) if isinstance(one, dict) else one for one in value]
     return value["__data__"] if isinstance(value, dict) and "__data__" in value else value
 
 

@@ -26,7 +26,14 @@ from prompt_debugger.core.evidence.error_sentences import MAX_ALONE, cut_words, 
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.http_errors import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.not_errors import below_source, drop_handlers, drop_manual, is_source, is_unfilled
+from prompt_debugger.core.evidence.not_errors import (
+    below_source,
+    drop_captions,
+    drop_handlers,
+    drop_manual,
+    is_source,
+    is_unfilled,
+)
 from prompt_debugger.core.evidence.printed_values import (
     HALF_ESCAPE,
     MAX_LITERAL,
@@ -107,7 +114,7 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    text = drop_denied(drop_handlers(drop_manual(_BOX.sub(" ", text[:MAX_CHARS]))))
+    text = drop_denied(drop_handlers(drop_manual(drop_captions(_BOX.sub(" ", text[:MAX_CHARS])))))
     if text.lstrip().startswith(("data:", "event:")):
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)

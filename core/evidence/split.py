@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from prompt_debugger.core.base.json_values import is_json
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.answers import is_event_list
 from prompt_debugger.core.evidence.blocks import MAX_BLOCKS, Block, BlockKind
 from prompt_debugger.core.evidence.objects_within import (
     MAX_OF_SCRIPT,
@@ -24,6 +26,7 @@ from prompt_debugger.core.evidence.objects_within import (
     is_printed,
     line_of_no_python,
 )
+from prompt_debugger.core.evidence.shapes import chunk_of_delta, is_chunk
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _INLINE_FENCE = re.compile(r"(?P<mark>`{3,})[ \t]{0,4}(?:json|jsonc|tool_call|tool_code)?[ \t]{0,4}(?=[{\[])")
@@ -95,6 +98,7 @@ _SHORTENED = re.compile(
     r"[{\[,:]\s{0,40}(?:\.{3,}|\u2026)\s{0,40}[,}\]]|[,{\[\]}\"\d][ \t]{1,20}(?:#|//)[ \t][^\n]{1,200}\n[ \t]*[\"}\]]"
 )
 _DECODER = json.JSONDecoder()
+_BLANKS = re.compile(r"\s*+")
 _MAX_READ = 6  # times the text, for JSON that is begun and never ends
 _MIN_ROWS = 3  # objects, one per line: of two, one may be a request and one its answer
 
@@ -251,6 +255,9 @@ class _Splitter:
         is_said = labelled is not None and _SPEAKER.match(line) is not None and is_bare_call(value)
         if labelled is not None and not is_said and not is_labelled(value):
             return at
+        if labelled is None and (end := self._end_of_deltas(value, stop)) > stop:
+            self._add(self._text[found.end() : end], BlockKind.JSON)
+            return self._line_of(end, at) + 1
         rows = self._rows(at)
         if rows >= _MIN_ROWS:
             self._add("\n".join(self._line(number) for number in range(at, at + rows)), BlockKind.JSON)
@@ -265,6 +272,22 @@ class _Splitter:
         if rest:
             self._prose.append(rest)
         return last + 1
+
+    def _end_of_deltas(self, value: JSON, stop: int) -> int:
+        """Return where the deltas end that follow one another from a value on; where that ends if they are none."""
+        values, end = [value], stop
+        is_begun = isinstance(value, dict) and (is_chunk(value) or value.get("role") == "assistant")
+        while is_begun and self._left > 0:
+            try:
+                following, end_of_it = _DECODER.raw_decode(self._text, _BLANKS.match(self._text, end).end())
+            except (ValueError, RecursionError):
+                break
+            self._left -= end_of_it - end
+            if chunk_of_delta(following) is None:
+                break
+            values.append(following)
+            end = end_of_it
+        return end if is_event_list(values) and len(values) >= _MIN_ROWS else stop
 
     def _printed(self, at: int, line: str) -> int:
         """Take an object of a server's answer that JavaScript printed over several lines."""

@@ -20,6 +20,7 @@ from prompt_debugger.core.base.json_values import strings_in
 from prompt_debugger.core.evidence.denied import drop_denied
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import (
+    drop_captions,
     drop_documents,
     drop_manual,
     is_command,
@@ -53,7 +54,7 @@ def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
     if len(text) > _MAX_CHARS or is_source(text) or is_manual(text):
         return None
-    text = drop_denied(drop_documents(drop_manual(text)))
+    text = drop_denied(drop_documents(drop_manual(drop_captions(text))))
     status: FoundError | None = None
     for candidate in islice(dict.fromkeys(_candidates(text)), _MAX_TRIED):
         if is_of_program(candidate):

@@ -34,7 +34,7 @@ _MIN_WORDS = 4  # of a sentence
 _GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
 _BRACKET = re.compile(r"[{}\[\]]")
 _EVENTS_IN_FENCE = re.compile(r"(?m)^[ \t]{0,8}```\w{0,20}[ \t]*\n(?:event|data): ?\S")  # which is read by itself
-_SIGNS = re.compile(r"\bdelta\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
+_SIGNS = re.compile(r"\bdelta\b|\brole\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |def )|\.create\(|(?:^|\s)curl\s")
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence.answers import is_answer, is_error, read_answer
+from prompt_debugger.core.evidence.answers import is_answer, is_error, is_event_list, read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_values
@@ -28,7 +28,11 @@ def _finds(paste: Paste) -> float:
     if json_lines(paste.text):
         return 0.0
     values = json_values(paste.text)
-    return 0.7 if len(values) > 1 and any(is_request(one) or is_answer(one) for one in values) else 0.0
+    return (
+        0.7
+        if len(values) > 1 and not is_event_list(values) and any(is_request(one) or is_answer(one) for one in values)
+        else 0.0
+    )
 
 
 def _read(paste: Paste) -> Evidence:

@@ -226,3 +226,65 @@ def test_a_call_in_fences_without_their_line_ends_is_read(line):
 @pytest.mark.parametrize("line", ["OK: ```json {a} ```", 'OK: ```json {"name": "add", "arguments": {}}', "``` x ```"])
 def test_fences_on_one_line_around_anything_else_stay_prose(line):
     assert [block.kind for block in split(f"go on\n{line}")] == [BlockKind.PROSE]
+
+
+def chunk(content, **more):
+    return json.dumps({"model": "m", "message": {"role": "assistant", "content": content}, **more}, indent=1)
+
+
+def test_chunks_with_a_comment_above_each_are_one_stream():
+    text = (
+        f"What I get:\n\n// Chunk 1: some text\n{chunk('Hel', done=False)}\n\n// Chunk 2: empty completion\n"
+        f"{chunk('lo', done=False)}\n// the last one\n{chunk('', done=True, done_reason='stop')}\n\nWhy is that so?\n"
+    )
+
+    evidence = read_evidence(text)
+
+    assert evidence.error is None
+    assert evidence.chat.message["content"] == "Hello"
+    assert evidence.finish_reason == "stop"
+
+
+@pytest.mark.parametrize("between", ["With the new release it is:", "## Expected"])
+def test_chunks_with_words_between_them_are_not_joined(between):
+    request = json.dumps(ASKED)
+    text = f"{request}\nI get:\n{chunk('one', done=False)}\n{between}\n{chunk('two', done=True)}\n"
+
+    assert "onetwo" not in str(read_evidence(text).chat.message["content"])
+
+
+def test_a_comment_that_speaks_of_an_error_is_one():
+    assert read_evidence("// Error code: 400 - {'error': {'message': 'Empty completion'}}").error is not None
+
+
+def printed(deltas):
+    return "\n".join(json.dumps(one, indent=2) for one in deltas)
+
+
+PIECES = ['{"arguments": {', '"message": "hi"}', ', "name": "answer"}']
+
+
+@pytest.mark.parametrize(
+    "above", ["", "curl -s http://localhost:8080/v1/chat/completions -d '{}' | jq .choices[].delta\n"]
+)
+def test_deltas_that_jq_laid_out_are_one_stream(above):
+    deltas = [{"role": "assistant", "content": None}, *({"content": piece} for piece in PIECES)]
+
+    evidence = read_evidence(above + printed(deltas))
+
+    assert evidence.form is Form.STREAM
+    assert evidence.chat.message["content"] == "".join(PIECES)
+
+
+def test_messages_of_a_conversation_are_no_deltas():
+    turns = [
+        {"role": "assistant", "content": "a"},
+        {"role": "user", "content": "b"},
+        {"role": "assistant", "content": "c"},
+    ]
+
+    assert read_evidence(printed(turns)).stream is None
+
+
+def test_two_messages_are_no_deltas():
+    assert read_evidence(printed([{"role": "assistant", "content": "a"}, {"content": "b"}])).stream is None
