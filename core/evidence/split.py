@@ -273,13 +273,17 @@ class _Splitter:
             self._prose.append(rest)
         return last + 1
 
+    def _next_text(self, at: int) -> int:
+        found = _BLANKS.match(self._text, at)
+        return at if found is None else found.end()
+
     def _end_of_deltas(self, value: JSON, stop: int) -> int:
         """Return where the deltas end that follow one another from a value on; where that ends if they are none."""
         values, end = [value], stop
         is_begun = isinstance(value, dict) and (is_chunk(value) or value.get("role") == "assistant")
         while is_begun and self._left > 0:
             try:
-                following, end_of_it = _DECODER.raw_decode(self._text, _BLANKS.match(self._text, end).end())
+                following, end_of_it = _DECODER.raw_decode(self._text, self._next_text(end))
             except (ValueError, RecursionError):
                 break
             self._left -= end_of_it - end

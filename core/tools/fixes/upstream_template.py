@@ -96,10 +96,10 @@ async def template_diff(trace: Trace, source: Path | None = None, *, tries_test:
     )
     if not tries_test:
         return found
-    return await asyncio.to_thread(_with_test, found, trace, code, offered[code], (text, changed))
+    return await asyncio.to_thread(_add_test, found, trace, code, offered[code], (text, changed))
 
 
-def _with_test(found: UpstreamDiff, trace: Trace, code: str, fix: OfferedFix, texts: tuple[str, str]) -> UpstreamDiff:
+def _add_test(found: UpstreamDiff, trace: Trace, code: str, fix: OfferedFix, texts: tuple[str, str]) -> UpstreamDiff:
     """Return a diff with the test that it turns green, or why there is none."""
     same = next((one for one in fix.each if one.kind == "request" and one.patch), None)
     if same is None:
