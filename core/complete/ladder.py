@@ -201,9 +201,9 @@ def place_on_ladder(
     # What lacks control tokens is worth less than a second run that has them.
     lacks = same_run is not None and same_run.completeness is not Completeness.WHOLE
     if same_run is not None and not (lacks and second is not None and second.completeness is Completeness.WHOLE):
-        why = "The chat answer carries the ids of its own run; the raw output is those ids, decoded."
+        why = "The chat answer carries the ids of this run; the raw output is those ids, decoded."
         if same_run.token_ids is None:
-            why = "The chat answer carries the log-probabilities of its own run; the raw output is their tokens' text."
+            why = "The chat answer carries the log-probabilities of this run; the raw output is their tokens' text."
         return replace(gathered, evidence=Basis.SAME_RUN, why=why, raw=same_run, raw_again=second)
     reason = _CONTRADICTS if contradicts_itself else _why_no_ids(gathered)
     if second is None and sampling.is_unasked:

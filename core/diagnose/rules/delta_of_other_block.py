@@ -64,7 +64,7 @@ def find(trace: Trace) -> Iterator[Report]:
         "Upstream the model may have answered as it should.",
         evidence=(FindingEvidence("server", quote=delta),),
         fix="Ask without streaming, or through the gateway's chat completions. Update the gateway that "
-        "translates the stream, and report it there, with the stream of the server behind it.",
+        "translates the stream, and report it there, with the stream of its upstream server.",
     )
 
 

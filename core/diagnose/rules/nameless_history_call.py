@@ -42,7 +42,7 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"The call `{first.field}` of the history has {lacks}.",
         detail="An earlier answer had this entry among its calls, and the client kept it: a call that the server "
-        "could not read, or a piece of a stream that was taken for a call of its own. Servers refuse a request with "
+        "could not read, or a piece of a stream that was taken for a separate call. Servers refuse a request with "
         f"it.{more}",
         evidence=(in_request(f"{first.field}.function.name", ""),),
         fix=f"Take the entry out of the history{_result_of(trace, first)}, and do not keep calls without a name. What "
