@@ -93,6 +93,7 @@ _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
 _VAGUE = re.compile(r"Invalid JSON response\b")
 _OF_REQUEST = re.compile(
     r"\b\d{1,4} validation errors? for (?!\w{0,60}(?:ChatCompletion|Completion|Response|Chunk|Choice)(?:Message)?\s)"
+    r"(?!\w{0,60}(?:Delta|ToolCall)\w{0,20}\s|(?:AI)?Message(?:Chunk)?\s{1,8}tool_calls\.\d)"  # calls of an answer
     r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
 )
 _QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break

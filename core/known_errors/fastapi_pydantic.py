@@ -158,6 +158,19 @@ SENTENCES: tuple[KnownError, ...] = (
         "[type=literal_error, input_value='MALFORMED_FUNCTION_CALL', input_type=str]",
     ),
     KnownError(
+        "validation error{s} for {model:word} tool_calls.{rest} Input should be a valid dictionary [type=dict_type, "
+        "input_value='",
+        Stage.CONTRACT,
+        "The arguments of a call are a text, and this client's class has an object there: Ollama's own API has "
+        "objects, chat completions have the text of one.",
+        "Decode the arguments (`json.loads`) before the message is built. If the message came from the server as it "
+        "is, the server, or a proxy before it, answers in the form of another API: update both, or use the client of "
+        "that API.",
+        "https://github.com/ollama/ollama-python/issues/484",
+        example="1 validation error for Message tool_calls.0.function.arguments Input should be a valid dictionary "
+        "[type=dict_type, input_value='{}', input_type=str]",
+    ),
+    KnownError(
         "validation error{s} for {model:word} {rest} Field required [type=missing, input_value=",
         Stage.CONTRACT,
         "A value does not match the class that it was validated against: the model's output, if the class "

@@ -203,6 +203,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "longer the beginning of what it read now: its reader of half a call is at fault, not the model.",
         "Use a newer build, or ask without `stream`.",
         "https://github.com/ggml-org/llama.cpp/pull/12379",
+        example='Invalid diff: \'{"to":"pa\' not found at start of \'{"to":\'',
     ),
     KnownError(
         "Value is not callable: null at row {row:int}, column {column:int}",

@@ -178,3 +178,24 @@ def test_bare_json_of_a_model_that_writes_markup_is_not_sent_to_llamas_parser():
 def test_the_closest_name_is_found_in_bounded_time():
     assert closest("get_wether", ["get_weather"]) == "get_weather"
     assert closest("x" * 100_000, ["x" * 100_000]) is None
+
+
+FAULT = "1 validation error for {}\n{}\n  Input should be a valid {} [type={}_type, input_value={}, input_type={}]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FAULT.format("Message", "tool_calls.0.function.arguments", "dictionary", "dict", """'{"a": 1}'""", "str"),
+        FAULT.format("ChatCompletionDeltaToolCall", "function.arguments", "string", "string", "None", "NoneType"),
+    ],
+)
+def test_a_class_of_an_answer_that_does_not_fit_is_no_refusal_of_the_request(text):
+    assert "refused the request" not in said(text)
+    assert all(one.stage != "request" for one in shown(text).findings)
+
+
+def test_a_class_of_a_request_that_does_not_fit_is_one():
+    text = FAULT.format("ChatCompletionRequest", "messages.0.content", "string", "string", "1", "int")
+
+    assert "refused the request" in said(text)
