@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from typing import NamedTuple
@@ -47,6 +48,9 @@ _FILES = ("%PDF-", "\x89PNG")
 _BRACKETED = re.compile(
     r"\[(?!(?:true|false|null|None|True|False|NaN|dict|Infinity)\b)[A-Za-z][\w .:/-]{0,60}\][^,\]}]"
 )  # a log's word
+_CALLS_BEGIN = re.compile(r"\[\s{0,20}[a-z_][\w.]{0,100}\(")
+_FUNCTION = re.compile(r"(?!(?:dict|list|set|tuple)$)(?:[a-z_]\w{0,60}\.){0,4}[a-z_]\w{0,100}")
+_MAX_CALLS_CHARS = 20_000
 _LOGGED = re.compile(r"(?:time=\S{1,60} )?level=[A-Za-z]{1,10} ")  # whose fields may quote markup
 # An exception alone, whose words may quote markup.
 _RAISED = re.compile(r"(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{2,60}(?:Error|Exception): [^\n]{0,600}\s*\Z")
@@ -101,7 +105,7 @@ def _form_of_json(text: str, start: str) -> Form | None:
         return Form.REQUEST if all(is_lone_message(one) for one in values) else Form.LINES
     if value is None and _BRACKETED.match(start) is not None and MARKER.match(start) is None:
         return Form.OUTPUT if MARKER.search(text) else None
-    if value is None and (MARKER.match(start) or begun_bare_call(start) is not None):
+    if value is None and (MARKER.match(start) or begun_bare_call(start) is not None or _is_list_of_calls(start)):
         return Form.OUTPUT
     if value is None:
         found = lenient_json_of(text)
@@ -109,6 +113,27 @@ def _form_of_json(text: str, start: str) -> Form | None:
         if value is None:
             return Form.REQUEST  # which says where it is broken
     return form_of_value(value)
+
+
+def _is_list_of_calls(text: str) -> bool:
+    """Return whether a text is calls of functions as models write them in Python: `[f(a=1), g()]`.
+
+    A list of objects as Python prints them has classes (`[Message(…)]`), and one of them within another.
+    """
+    if _CALLS_BEGIN.match(text) is None or len(text) > _MAX_CALLS_CHARS:
+        return False
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    calls = tree.elts if isinstance(tree, ast.List) else []
+    return bool(calls) and all(
+        isinstance(call, ast.Call)
+        and not call.args
+        and not any(isinstance(part, ast.Call) for keyword in call.keywords for part in ast.walk(keyword))
+        and _FUNCTION.fullmatch(ast.unparse(call.func)) is not None
+        for call in calls
+    )
 
 
 def form_of_value(value: JSON) -> Form | None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.page import DebuggerPage
 from tests.conftest import ROOT
@@ -43,4 +44,5 @@ def _take_the_readme_picture(page: DebuggerPage) -> None:
     page.load()
     page.run()
     page.open_stage("parse")
+    expect(page.page.locator("#pd-parser-matrix .pd-bench-view")).to_have_attribute("data-state", "done")
     page.page.screenshot(path=ROOT / "docs" / "screenshot.png")

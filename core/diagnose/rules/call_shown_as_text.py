@@ -128,7 +128,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     subject = f"a call to {names}" if one else f"{counted(len(calls), 'call')} ({names})"
     departing = "" if is_plain_words(family) else departures(calls)
     is_list = not is_marked and trace.raw is not None and trace.raw.text.lstrip().startswith("[{")
-    how = "in plain words" if is_plain_words(family) else "in bare JSON"
+    how = "in plain words" if is_plain_words(family) else "in Python" if _is_python(trace, calls) else "in bare JSON"
     holds = "contains" if _has_prose(trace) else "is"
     title = f"The text {holds} {subject} as a model writes {'it' if one else 'them'}"
     how = "in a markup of no model family" if is_marked and is_plain_words(family) else how
@@ -219,6 +219,12 @@ def _report_broken(
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,
     )
+
+
+def _is_python(trace: Trace, calls: list[ToolCallAttempt]) -> bool:
+    """Return whether each name has its arguments in parentheses."""
+    raw = "" if trace.raw is None else trace.raw.text
+    return all(call.name_span is not None and raw.startswith("(", call.name_span.stop) for call in calls)
 
 
 def _fix(trace: Trace, family: str) -> list[Step]:

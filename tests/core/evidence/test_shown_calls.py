@@ -11,6 +11,8 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.recognise import recognise
 
 CALL = '<tool_call>\n{"name": "find_book", "arguments": {"isbn": "7"}}\n</tool_call>'
 
@@ -229,3 +231,34 @@ def test_words_of_an_output_say_nothing_of_it():
     text = f"I put it in the content field of the form.\n\n{CALL}"
 
     assert read_evidence(text).raw == text
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('[find_book(isbn="7")]', ["find_book"]),
+        ('[todays_date(), find_book(isbn="7", tags=["a", {"b": None}])]', ["todays_date", "find_book"]),
+        ('[library.find_book(isbn="7")]\n', ["library.find_book"]),
+    ],
+)
+def test_a_list_of_calls_in_python_is_an_output(text, names):
+    trace = shown(text)
+
+    assert [call.name for call in trace.parse.parsed.calls] == names
+    assert "in Python." in trace.verdict.sentence or any("in Python." in one.title for one in trace.findings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[Message(role="user", content="hi")]',
+        '[find_book(isbn="7"), Message(role="user")]',
+        '[dict(role="user", content="hi")]',
+        '[book(author=person(name="x"))]',
+        '[find_book("7")]',
+        '[find_book(isbn="7"), {"role": "user"}]',
+        "[" + "f(" * 5_000,
+    ],
+)
+def test_what_python_prints_is_no_list_of_calls(text):
+    assert recognise(text) is not Form.OUTPUT
