@@ -211,7 +211,7 @@ def _examined(trace: Trace, only: str = "") -> str:
     were = "were" if " and " in parts or parts.endswith("s") else "was"
     nothing = "nothing more serious than a note was found" if trace.findings else "no problem was found"
     found = nothing if is_nothing_wrong(trace.findings) else ""
-    if COMPLAINED in trace.notes and found and not only:
+    if COMPLAINED in trace.notes and found and not only and not trace.findings:
         return f"The problem described is not visible in {parts} alone. "
     if not only:
         return f"{nothing[:1].upper()}{nothing[1:]} in {parts}{_first_note(trace.findings)}. "

@@ -66,3 +66,19 @@ async def test_an_answer_of_which_someone_complains_is_not_called_healthy():
 
     assert "is not visible in the answer alone" in complained.verdict.sentence
     assert "No problem was found" in praised.verdict.sentence
+
+
+async def test_a_note_is_named_where_the_words_complain():
+    choices = [
+        {"delta": {"content": "Hel"}, "finish_reason": ""},
+        {"delta": {"content": "lo"}, "finish_reason": "stop"},
+    ]
+    chunks = [{"object": "chat.completion.chunk", "choices": [{"index": 0, **choice}]} for choice in choices]
+    lines = "\n\n".join(f"data: {json.dumps(chunk)}" for chunk in chunks)
+    text = f"The finish_reason is wrong, this breaks our client.\n\n```\n{lines}\n\ndata: [DONE]\n```\n"
+
+    run = await show_evidence(read_evidence(text))
+
+    assert [finding.code for finding in run.findings] == ["PD323"]
+    assert "Nothing more serious than a note was found" in run.verdict.sentence
+    assert "not visible" not in run.verdict.sentence
