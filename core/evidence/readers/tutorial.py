@@ -47,10 +47,14 @@ _OPENS = re.compile(
     r"\[AVAILABLE_TOOLS\]|<start_of_turn>user\b|<\|turn>(?:system|user)\b|<\|(?:system|user)\|>|<｜User｜>|"
     r"<\|start\|>(?:system|developer|user)\b|<\|im_(?:system|user)\|>|<\|header_start\|>(?:system|user)\b|"
     r"<\|start_of_role\|>(?:system|user)\b|<\|tool_declare\|>)"
+    # DeepSeek's system message stands bare behind BOS; copies often have plain bars.
+    r"|\s*+<[|｜]begin▁of▁sentence[|｜]>[^<]{0,40000}<[|｜]User[|｜]>"
 )
+# What no model ends its output with: the results of its calls.
+_ENDS_WITH_RESULTS = re.compile(r"<[|｜]tool▁outputs?▁end[|｜]>\s*\Z")
 _TURN = re.compile(
     r"<\|im_start\|>assistant\n?|<\|start_header_id\|>assistant<\|end_header_id\|>\n{0,2}|\[/INST\]|"
-    r"<start_of_turn>model\n?|<\|turn>model\n?|<\|assistant\|>\n?|<｜Assistant｜>|<\|start\|>assistant|"
+    r"<start_of_turn>model\n?|<\|turn>model\n?|<\|assistant\|>\n?|<[|｜]Assistant[|｜]>|<\|start\|>assistant|"
     r"<\|im_assistant\|>assistant<\|im_middle\|>|<\|header_start\|>assistant<\|header_end\|>\n{0,2}|"
     r"<\|start_of_role\|>assistant<\|end_of_role\|>"
 )
@@ -71,7 +75,7 @@ def split_prompt(text: str) -> tuple[str, str] | None:
     last = None
     for found in _TURN.finditer(text):
         last = found
-    if last is None:
+    if last is None or _ENDS_WITH_RESULTS.search(text) is not None:
         return text, ""
     output = text[last.end() :]
     return text[: last.end()], output if output.strip() else ""

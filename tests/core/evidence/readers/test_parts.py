@@ -53,6 +53,21 @@ def test_a_history_in_the_prompt_belongs_to_it():
     assert split_prompt(history + RAW) == (history, RAW)
 
 
+DEEPSEEK = "<｜begin▁of▁sentence｜>Be brief.<｜User｜>Hi<｜Assistant｜>"
+CALLED = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+RESULTS = "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>3<｜tool▁output▁end｜><｜tool▁outputs▁end｜>"
+
+
+@pytest.mark.parametrize("bar", ["｜", "|"])
+def test_a_system_message_that_stands_bare_behind_bos_begins_a_prompt(bar):
+    prompt, called, results = (text.replace("｜", bar) for text in (DEEPSEEK, CALLED, RESULTS))
+
+    assert split_prompt(prompt + called) == (prompt, called)
+    assert split_prompt(f"{prompt}{called}{results}\n") == (f"{prompt}{called}{results}\n", "")
+    assert split_prompt(f"{prompt}{called}{results}Three.") == (prompt, f"{called}{results}Three.")
+    assert split_prompt(called) is None
+
+
 @pytest.mark.parametrize("text", [RAW, f"<|im_start|>assistant\n{RAW}", f"Ok {PROMPT}", "[TOOL_CALLS][]"])
 def test_an_output_is_not_taken_for_a_prompt(text):
     assert split_prompt(text) is None
