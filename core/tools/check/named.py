@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.complete import parser_names_of
+from prompt_debugger.core.formats import FORMATS
+
 _PART = re.compile(r"[a-z]+|\d+")
 _POINT = re.compile(r"(?<=\d)p(?=\d)")  # as `step3p5` writes 3.5
 _VERSION = re.compile(r"_v\d+$")
@@ -24,6 +27,12 @@ def has_base_name_of(model: str, parser: str) -> bool:
     return (
         base_name != parser.lower() and len(base_name) > 3 and _occurs_in(model, base_name, followed_by_version=False)
     )
+
+
+def twin_parsers(engine: str, family: str | None) -> tuple[str, ...]:
+    """Return an engine's tool parsers of the families whose calls look the same: outputs do not tell which it is."""
+    twins = () if family is None or family not in FORMATS else FORMATS[family].facts.same_notation
+    return tuple(name for twin in twins for name in parser_names_of(engine, twin).tools)
 
 
 def _occurs_in(model: str, name: str, *, followed_by_version: bool = True) -> bool:

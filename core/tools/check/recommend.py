@@ -1,7 +1,6 @@
 """Which parsers to start a server with: the most answers right, and of equals the one made for the model.
 
-Equal is what comes back whole and token by token. Larger deltas decide last: a parser that was made for other models
-may happen to stream them better, and is named as such.
+Equal is what comes back whole and token by token; larger deltas decide last.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from prompt_debugger.core.parse.engines import read_parser_name, write_parser_na
 from prompt_debugger.core.tools.check.answers import REASONED_CALL, SIMPLEST_CALL
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell
-from prompt_debugger.core.tools.check.named import has_base_name_of, has_name_of
+from prompt_debugger.core.tools.check.named import has_base_name_of, has_name_of, twin_parsers
 from prompt_debugger.core.tools.check.plugin_fallback import PluginFallback
 
 _MANY = 20  # parsers, none of which gives an answer back: then it is hardly they who are at fault
@@ -54,7 +53,8 @@ def family_of(ideals: Iterable[Ideal]) -> str | None:
     for ideal in ideals:
         if ideal.answer.calls and ideal.is_whole:
             name, score = next(iter(score_formats(ideal.raw, ReadContext(prompt_tail=ideal.prompt_tail)).items()))
-            votes[name] += score.score > 0
+            alone = score_formats(ideal.raw, ReadContext())[name]  # a prompt's end alone shows no notation of calls
+            votes[name] += score.score > 0 and alone.score > 0
     return next((name for name, count in votes.most_common(1) if count), None)
 
 
@@ -160,9 +160,9 @@ class Ranking:
         shown = " ".join(self.shown_by.split())
         return f"The model's files contain `{shown}`: {title_of(self.engine)} has {names} for models with that."
 
-    def words_on_notation(self) -> str:
-        """Return what the parsers of the family's record are for: a notation, which does not show whose model it is."""
-        return f"the parser for outputs read as `{self.family}`"
+    def words_on_notation(self, name: str) -> str:
+        """Return what a parser of the family's record is for: a notation, which does not show whose model it is."""
+        return f"the parser for outputs read as `{self.family}`" if name in self._own.tools else "for the same notation"
 
     def words_on_preferred(self, chosen: str) -> str:
         """Return why some parsers go before others that return as many answers."""
@@ -320,7 +320,7 @@ def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranki
         every = cells.get(name, {})
         failed = next(((answer, cell) for answer, cell in every.items() if not cell.is_passed), None)
         if failed is not None:
-            why = ranking.words_on_notation() if known else "which has the model's name"
+            why = ranking.words_on_notation(own) if own is not None and known else "which has the model's name"
             yield f"`{_shown(name)}`, {why}, fails for `{failed[0]}`: {failed[1].problem}."
             return
 
@@ -365,10 +365,10 @@ def _why_nothing(
     with_what = "No" if has_vocabulary else "With an approximate vocabulary, no"
     streamed = " when it is streamed" if is_read else ""
     yield f"{with_what} parser of this release returns the simplest call correctly{streamed}."
-    for name in ranking.made_for():
+    for name in dict.fromkeys((*ranking.made_for(), *twin_parsers(ranking.engine, ranking.family))):
         cell = cells.get(write_parser_name(name, None, engine=ranking.engine), {}).get(SIMPLEST_CALL)
         if cell is not None and cell.problem is not None:
-            yield f"`{name}`, {ranking.words_on_notation()}: {cell.problem}."
+            yield f"`{name}`, {ranking.words_on_notation(name)}: {cell.problem}."
 
 
 def _reads_without_arguments(

@@ -123,6 +123,27 @@ def test_a_notation_that_looks_like_another_familys_is_not_taken_for_lineage():
     assert "made for" not in str(told)
 
 
+def test_the_end_of_a_prompt_alone_shows_no_notation_of_calls(write):
+    from dataclasses import replace
+
+    from tests.core.tools.check.templates import HERMES
+
+    call = write(HERMES, "one-call")
+    bare = replace(call, raw='{"name": "f", "arguments": {\'city\': \'x\'}}<|end|>', prompt="<|assistant|>")
+
+    assert family_of([bare]) != "glm45"
+    assert family_of([call]) == "hermes"
+
+
+def test_parsers_for_the_same_notation_are_named_where_nothing_works():
+    told = chosen(Ranking("jamba", "m"), jamba=(WRONG, WRONG), hunyuan_a13b=(WRONG, WRONG)).reasons
+
+    assert "`hunyuan_a13b`, for the same notation: it loses it." in told
+    assert "same notation" not in str(
+        chosen(Ranking("hermes", "m"), hermes=(WRONG, WRONG), hunyuan_a13b=(WRONG, WRONG)).reasons
+    )
+
+
 def test_where_no_parser_was_given_a_call_it_is_not_said_that_nothing_works(write):
     from tests.core.tools.check.templates import HERMES
 
