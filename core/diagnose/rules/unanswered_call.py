@@ -60,7 +60,7 @@ def find(trace: Trace) -> Iterator[Report]:
             detail=f"messages[{place}] has its `tool_call_id`, which servers read of tool messages alone: for them the "
             f"call has no result.{more}",
             evidence=(in_request(f"messages[{place}].role", role), in_request(f"{field}.id", call_id)),
-            fix=f'Send messages[{place}] with `"role": "tool"`.',
+            fix=f"Give messages[{place}] the role `tool`.",
         )
         return
     yield Report(
