@@ -26,6 +26,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING
@@ -64,6 +65,8 @@ from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.known_errors import json_break
 
 _BEFORE = 24  # characters that are shown before the place
+_ENTRY = re.compile(r"'type':\s{0,4}'function',\s{0,4}'function':\s{0,4}\{")
+_MAX_ENTRY = 2_000  # characters in which such an entry begins
 _MIN_MARKERS = 3  # different ones, which no one mentions by chance
 
 
@@ -208,13 +211,20 @@ def _report_broken(
     holds = "is" if count == 1 else f"contains {count} calls, among them"
     others = "" if count == 1 else " A parser that reads all calls at once drops the others with it."
     cut = " Raise `max_tokens` where finish_reason is `length`." if is_cut else ""
+    text = "" if trace.raw is None else trace.raw.text[slice(*span)]
+    is_entry = not is_cut and _ENTRY.search(text[:_MAX_ENTRY]) is not None
+    entry = (
+        " It is a whole entry of `tool_calls` as Python prints it. A chat template that writes `{{ tool_call }}` "
+        "without `tojson` prints the history like this, and the model repeats what it reads there."
+    )
+    look = "Look at the history in the prompt (`render`): the template must print name and arguments as JSON. "
     return Report(
         title=f"The text {holds} a call to `{name}` {fault}: {problem}.",
         detail="Unless the text was cut when it was copied, the output itself is like this. A strict parser returns "
-        f"the call as text, or silently drops it.{others}",
+        f"the call as text, or silently drops it.{others}{entry if is_entry else ''}",
         evidence=(in_raw(trace, span),),
-        fix=f"Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as `required`, "
-        "or `strict` in the tool, where the server constrains calls by it).",
+        fix=f"{look if is_entry else ''}Do not run this call; ask again.{cut} A grammar for calls keeps them whole "
+        "(`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,

@@ -288,3 +288,9 @@ def test_messages_of_a_conversation_are_no_deltas():
 
 def test_two_messages_are_no_deltas():
     assert read_evidence(printed([{"role": "assistant", "content": "a"}, {"content": "b"}])).stream is None
+
+
+def test_a_call_with_python_quotes_is_no_printed_entry_of_the_history():
+    found = first("<tool_call>\n{'name': 'f', 'arguments': {'type': 'function'}}\n</tool_call>")
+
+    assert "the history" not in found.detail + found.fix
