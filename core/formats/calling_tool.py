@@ -35,6 +35,7 @@ _TAG = re.compile(
     rf"{_ATTRIBUTES}[ \t\n]{{0,8}}>\s*+(?=\{{)"
 )
 _PAIR = re.compile(r"\s++(?P<key>[\w.\-]{1,256})=(?P<value>\"(?:[^\"\\]|\\.)*+\"|[^\s\"\]]{1,1000}+)", re.DOTALL)
+_KEYWORDS = re.compile(r"[A-Za-z_]\w{0,100}[ \t]{0,4}=(?!=)")  # as a client prints a call that it makes
 _END = re.compile(r"\s*+\]")
 _CALL_END = re.compile(r"\s*+\)\s*+\]?")
 _ANY = re.compile(f"{_OPENER.pattern}|{_TAG.pattern.replace('named', 'titled')}")
@@ -50,6 +51,9 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
     position = region.start
     pattern = _ANY if "<t" in raw or "<f" in raw else _OPENER
     while (opener := pattern.search(raw, position, region.stop)) is not None:
+        if raw.startswith("(", opener.end() - 1) and _KEYWORDS.match(raw, opener.end(), region.stop) is not None:
+            position = opener.end()
+            continue
         is_tag = raw.startswith("<", opener.start())
         call = _read_tag(raw, region.stop, opener.start()) if is_tag else _read_call(raw, opener, region.stop, context)
         position = max(opener.end(), call.char_span.stop)

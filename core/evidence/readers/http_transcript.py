@@ -37,7 +37,8 @@ _METHODS = ("POST ", "GET ", "PUT ")
 _ANSWERED = re.compile(r"(?m)^(?:< )?HTTP/[\d.]+ (\d{3})\b[^\n]{0,200}$")
 _HEADER = re.compile(r"(?:[<>*] ?)?[A-Za-z][\w-]{0,60}:[^\n]*\Z")
 _LENGTH = re.compile(r"(?:\A|\r?\n)[0-9A-Fa-f]{1,8}[ \t]*(?:\r?\n|\Z)")
-_NOISE = re.compile(r"(?m)^(?:\* |[{}] \[\d+ bytes)[^\n]*\n?")
+# Of curl's `-v`, and of the HTTP client of JetBrains' editors.
+_NOISE = re.compile(r"(?m)^(?:\* |[{}] \[\d+ bytes|Response code: \d{3} \(|Response file saved\.)[^\n]*\n?")
 _SEPARATOR = re.compile(r"(?m)^###[^\n]*$")
 
 

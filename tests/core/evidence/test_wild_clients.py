@@ -294,3 +294,25 @@ def test_a_call_with_python_quotes_is_no_printed_entry_of_the_history():
     found = first("<tool_call>\n{'name': 'f', 'arguments': {'type': 'function'}}\n</tool_call>")
 
     assert "the history" not in found.detail + found.fix
+
+
+def test_a_call_that_a_client_prints_as_python_is_no_broken_call_of_a_model():
+    run = asyncio.run(
+        show_evidence(read_evidence("> back\n[Calling function: move(x=-0.1, y=0.0)]\n[Function result: ok]"))
+    )
+
+    assert [finding for finding in run.findings if finding.code == "PD463"] == []
+
+
+def test_a_call_in_plain_words_without_json_stays_malformed():
+    assert "malformed" in first("[Calling tool: move(x)]").title
+
+
+def test_a_line_of_an_editors_http_client_is_not_part_of_the_body():
+    event = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "hi"}}]}
+    head = "HTTP/1.1 200 OK\nContent-Type: text/event-stream\n\nResponse code: 200 (OK); Time: 9ms (9 ms)\n"
+
+    evidence = read_evidence(f"{head}data: {json.dumps(event)}\n")
+
+    assert evidence.raw is None
+    assert evidence.chat.message["content"] == "hi"
