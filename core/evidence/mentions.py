@@ -65,6 +65,12 @@ _VERSIONED = {
     )
     for kind, names in _NAMES.items()
 }
+# What ought to have come, or came once.
+_OF_ANOTHER_RUN = re.compile(
+    r"\b(?:expected|works? (?:in|with|on)|worked|fine (?:in|with|on)|earlier|previous(?:ly)?|downgrad\w+|compared)\b"
+    r"[^.\n]{0,80}\Z",
+    re.IGNORECASE,
+)
 # llama.cpp counts its builds: `version: 9652 (6eab47181)`, `b9652`.
 _BUILD = re.compile(r"\bversion:? (\d{3,6}) \([0-9a-f]{7}|(?<![\w./-])b(\d{4,5})(?![\w.])")
 # What only this software writes into its answers, or listens at.
@@ -131,12 +137,14 @@ def version_in(text: str, kind: str) -> str | None:
 
     >>> version_in("vLLM v0.10.2 loses it.", "vllm"), version_in("vLLM 0.10.2 does, vllm==0.11.0 not.", "vllm")
     ('0.10.2', None)
+    >>> version_in("Expected, as vllm==0.8.5 writes it:", "vllm")
     """
     if kind == "llama.cpp":
         builds = {f"b{one[1] or one[2]}" for one in _BUILD.finditer(text[:_MAX_CHARS])}
         return builds.pop() if len(builds) == 1 else None
     pattern = _VERSIONED.get(kind)
-    found = set() if pattern is None else {one[1] for one in pattern.finditer(text[:_MAX_CHARS])}
+    named = () if pattern is None else pattern.finditer(text[:_MAX_CHARS])
+    found = {one[1] for one in named if _OF_ANOTHER_RUN.search(text, max(0, one.start() - 120), one.start()) is None}
     return found.pop() if len(found) == 1 else None
 
 
