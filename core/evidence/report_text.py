@@ -71,6 +71,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.-]{0,80}")
 _CLOSED_LINE = re.compile(
     r"(?P<closer>(?:^|(?<=\n))[ \t]{0,8}(?:</[\w:|]{1,40}>|\[/[A-Z_]{1,40}\]))[ \t]{1,8}[^\n<>{}\[\]]{4,300}\Z"
 )
+_OPEN_CALL = re.compile(r"\s*+(?:<tool_call>\s*+)?<function=[\w.-]{1,100}>\s*+<parameter=[\w.-]{1,100}>\s")
 _ENDS = (">", "]", ")", "}", "\uff5c")
 
 
@@ -143,9 +144,14 @@ def shown_output(prose: str) -> str | None:
             found.append("\n".join(lines))
         lines = []
     found = [_CLOSED_LINE.sub(r"\g<closer>", text) for text in found]
-    kept = [text for text in found if text.rstrip().endswith(_ENDS) and recognise(text) is Form.OUTPUT]
+    kept = [text for text in found if _is_to_its_end(text) and recognise(text) is Form.OUTPUT]
     kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is not an output
     return kept[0] if len({*kept}) == 1 else None
+
+
+def _is_to_its_end(text: str) -> bool:
+    """Return whether lines are an output to its end; a call within whose value it ends is no one's sentence either."""
+    return text.rstrip().endswith(_ENDS) or _OPEN_CALL.match(text) is not None
 
 
 def needed_beside_command(blocks: Sequence[Block]) -> tuple[str, ...]:

@@ -82,10 +82,64 @@ def _read_doubled_braces(text: str, scan: JSONScan, stop: int, keys: CallKeys) -
     inner = scan_json(text, start + 1, stop)
     end = skip_space(text, inner.span.stop, stop)
     if inner.status is not CallStatus.COMPLETE or end >= stop or text[end] != "}":
-        return None
+        return _read_all_doubled(text, start, stop, keys)
     call = call_from_object(text, inner, keys)
     problem = "its outer braces are doubled, as in a format string"
     return replace(call, status=CallStatus.MALFORMED, problem=problem, char_span=Span(start, end + 1))
+
+
+def _read_all_doubled(text: str, start: int, stop: int, keys: CallKeys) -> ToolCallAttempt | None:
+    """Return the call in an object of which every brace is doubled; `None` if it is none."""
+    halved = _halve_braces(text, start, stop)
+    if halved is None:
+        return None
+    written, places = halved
+    scan = scan_json(written, 0, len(written))
+    if scan.status is not CallStatus.COMPLETE:
+        return None
+    call = call_from_object(written, scan, keys)
+
+    def back(span: Span) -> Span:
+        return Span(places[span.start], places[span.stop])
+
+    arguments_span = back(call.arguments_span) if call.arguments_span is not None else None
+    return replace(
+        call,
+        status=CallStatus.MALFORMED,
+        problem="its braces are doubled, as in a format string",
+        char_span=back(call.char_span),
+        name_span=None if call.name_span is None else back(call.name_span),
+        id_span=None if call.id_span is None else back(call.id_span),
+        arguments_span=arguments_span,
+        arguments="" if arguments_span is None else text[arguments_span.start : arguments_span.stop],
+    )
+
+
+def _halve_braces(text: str, start: int, stop: int) -> tuple[str, list[int]] | None:
+    """Return an object with each doubled brace outside of strings as one, and where each character and its end lie."""
+    kept: list[str] = []
+    places: list[int] = []
+    depth, at, is_string = 0, start, False
+    while at < stop:
+        char, width = text[at], 1
+        if char == '"':
+            is_string = not is_string
+        elif is_string and char == "\\":
+            kept.append(char)
+            places.append(at)
+            at += 1
+            char = text[at : at + 1]
+        elif char in "{}" and not is_string:
+            if not text.startswith(char * 2, at):
+                return None
+            width = 2
+            depth += 1 if char == "{" else -1
+        kept.append(char)
+        places.append(at)
+        at += width
+        if depth == 0:
+            return "".join(kept), [*places, at]
+    return None
 
 
 def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttempt:

@@ -29,7 +29,8 @@ _WORD = re.compile(r"-?[A-Za-z_$][\w$]*")
 _STRINGS = {
     '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL),
     "'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL),
-    "“": re.compile(r"“([^”\\]*(?:\\.[^”\\]*)*)”", re.DOTALL),
+    # An editor may have changed only the first of a pair.
+    "“": re.compile(r"“((?=[^”\"\\\n]*\"\s*[,:}\]])[^”\"\\\n]*(?=\")|[^”\\]*(?:\\.[^”\\]*)*(?=”))[”\"]", re.DOTALL),
     "”": re.compile(r"”([^”\\]*(?:\\.[^”\\]*)*)”", re.DOTALL),
     "‘": re.compile(r"‘([^’\\]*(?:\\.[^’\\]*)*)’", re.DOTALL),
 }

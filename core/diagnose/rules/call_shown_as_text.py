@@ -212,19 +212,26 @@ def _report_broken(
     others = "" if count == 1 else " A parser that reads all calls at once drops the others with it."
     cut = " Raise `max_tokens` where finish_reason is `length`." if is_cut else ""
     text = "" if trace.raw is None else trace.raw.text[slice(*span)]
-    is_entry = not is_cut and _ENTRY.search(text[:_MAX_ENTRY]) is not None
-    entry = (
-        " It is a whole entry of `tool_calls` as Python prints it. A chat template that writes `{{ tool_call }}` "
-        "without `tojson` prints the history like this, and the model repeats what it reads there."
-    )
-    look = "Look at the history in the prompt (`render`): the template must print name and arguments as JSON. "
+    taught, look = "", ""
+    if not is_cut and _ENTRY.search(text[:_MAX_ENTRY]) is not None:
+        taught = (
+            " It is a whole entry of `tool_calls` as Python prints it. A chat template that writes `{{ tool_call }}` "
+            "without `tojson` prints the history like this, and the model repeats what it reads there."
+        )
+        look = "Look at the history in the prompt (`render`): the template must print name and arguments as JSON. "
+    elif "braces are doubled" in problem:
+        taught = " A model writes doubled braces where its prompt shows the form of a call with them."
+        look = (
+            "Look at the tools' instructions in the prompt (`render`): a template, or a prompt of your own whose "
+            "`{{` was never formatted, must show the call with single braces. "
+        )
     return Report(
         title=f"The text {holds} a call to `{name}` {fault}: {problem}.",
         detail="Unless the text was cut when it was copied, the output itself is like this. A strict parser returns "
-        f"the call as text, or silently drops it.{others}{entry if is_entry else ''}",
+        f"the call as text, or silently drops it.{others}{taught}",
         evidence=(in_raw(trace, span),),
-        fix=f"{look if is_entry else ''}Do not run this call; ask again.{cut} A grammar for calls keeps them whole "
-        "(`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
+        fix=f"{look}Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as "
+        "`required`, or `strict` in the tool, where the server constrains calls by it).",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,

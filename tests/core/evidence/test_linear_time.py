@@ -25,6 +25,8 @@ SHAPES = {
     "deltas that are laid out": ('{"role":\n"assistant","content": null}\n', '{"content":\n"a"}\n'),
     "roles that are laid out": ("x\n", '{"role":\n"assistant","content": null}\n'),
     "numbered chunks": ('{"messages": []}\n', '// Chunk 1: a\n{"message":{"content":"a"},\n"done":false}\n'),
+    "doubled braces": ("<tool_call>\n", '{{"name": "f", "arguments": {{"a": {{'),
+    "half typographic strings": ('{"messages": [', '“a", '),
     "fences on one line": ("", 'a ```json {"a": 1} '),
     "closed fences on one line": ("", '```json {"a": 1} ```'),
     "open templates": ("FROM a\n", "{{- range ."),

@@ -115,6 +115,44 @@ def test_doubled_braces_of_a_format_string_are_named():
     assert "its outer braces are doubled" in trace.verdict.sentence
 
 
+def test_a_call_of_which_all_braces_are_doubled_has_its_name_and_the_prompt_to_look_at():
+    trace = shown('<tool_call>\n{{"name": "f", "arguments": {{"a": "}} {{"}}}}\n</tool_call>')
+
+    call = trace.parse.parsed.calls[0]
+    assert (call.name, call.arguments_json) == ("f", {"a": "}} {{"})
+    assert trace.parse.raw[slice(*call.arguments_span)] == '{{"a": "}} {{"}}'
+    assert "its braces are doubled" in trace.verdict.sentence
+    assert "single braces" in trace.findings[0].fix
+
+
+@pytest.mark.parametrize("inside", ['{{"name": "f", "arguments": {"a": 1}}', '{{"name": "f"', "{{name}}"])
+def test_other_broken_objects_have_no_doubled_braces(inside):
+    assert "doubled" not in shown(f"<tool_call>\n{inside}\n</tool_call>").verdict.sentence
+
+
+def test_an_open_call_below_a_command_and_a_sentence_is_read():
+    command = "vllm serve org/model --tool-call-parser qwen3_coder\n\nBut it prints\n\nI will look.\n"
+    call = "<function=look>\n<parameter=prompt>\nList all the documents."
+
+    evidence = read_evidence(command + call)
+
+    assert evidence.raw == call
+    assert evidence.server.tool_parser == "qwen3_coder"
+
+
+def test_a_sentence_that_begins_with_one_tag_is_no_open_call():
+    text = "vllm serve org/model --tool-call-parser qwen3_coder\n\n<function=look> is what it prints, and nothing else."
+
+    assert read_evidence(text).raw is None
+
+
+def test_a_string_of_which_an_editor_changed_the_first_quote_alone_is_read():
+    call = '{"function": {"name": “f", "arguments": "{}"}}'
+    text = f'{{"choices": [{{"message": {{"role": "assistant", "tool_calls": [{call}]}}}}]}}'
+
+    assert read_evidence(text).chat.message["tool_calls"][0]["function"]["name"] == "f"
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
