@@ -86,7 +86,7 @@ def _read_part(value: JSONObject) -> Shaped | None:
         return Shaped({"choices": [value]}, "a choice of a chat response", (), is_whole=False)
     if _is_message(value):
         return _read_message(value)
-    if _is_call(value) or is_called_function(value):
+    if _is_call(value) or is_called_function(value) or _of_langchain(value) is not None:
         return _read_calls([value])
     return None
 
@@ -176,7 +176,7 @@ def _read_message(message: JSONObject) -> Shaped:
 
 
 def _read_calls(value: list[JSON]) -> Shaped | None:
-    calls = objects_of(value)
+    calls = tuple(_of_langchain(one) or one for one in objects_of(value))
     if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MAX_LOOKED_AT]):
         calls = tuple(_read_function(call) for call in calls)
     elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MAX_LOOKED_AT]):
@@ -184,6 +184,15 @@ def _read_calls(value: list[JSON]) -> Shaped | None:
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": list[JSON](calls)}
     words = "a tool call of a message" if len(calls) == 1 else "tool calls of a message"
     return Shaped({"choices": [{"message": message}]}, words, is_whole=False)
+
+
+def _of_langchain(value: JSONObject) -> JSONObject | None:
+    """Return an entry of `tool_calls` or `invalid_tool_calls` of a message of LangChain; `None` if it is none."""
+    arguments = value.get("args")
+    if value.get("type") not in ("tool_call", "invalid_tool_call") or not isinstance(value.get("name"), str):
+        return None
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return {"id": value.get("id"), "type": "function", "function": {"name": value["name"], "arguments": text}}
 
 
 def _is_call(value: JSONObject) -> bool:

@@ -316,3 +316,17 @@ def test_a_line_of_an_editors_http_client_is_not_part_of_the_body():
 
     assert evidence.raw is None
     assert evidence.chat.message["content"] == "hi"
+
+
+@pytest.mark.parametrize("kind", ["tool_call", "invalid_tool_call"])
+def test_calls_of_langchain_alone_are_calls(kind):
+    call = {"name": "search", "args": '{"query": "bar"', "id": "id1", "error": None, "type": kind}
+
+    for text in (repr([call]), json.dumps([call]), json.dumps(call)):
+        function = read_evidence(text).chat.message["tool_calls"][0]["function"]
+        assert function == {"name": "search", "arguments": '{"query": "bar"'}
+
+
+def test_another_list_with_arguments_is_no_list_of_calls():
+    with pytest.raises(RequestError):
+        read_evidence(repr([{"name": "search", "args": "x", "type": "argument"}]))
