@@ -77,11 +77,8 @@ static void {name}() {{
     inputs.parallel_tool_calls = true;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     auto params = common_chat_templates_apply(templates.get(), inputs);
-    common_peg_arena parser;
-    parser.load(params.parser);
     common_chat_parser_params given(params);
-    given.reasoning_format = inputs.reasoning_format;
-    auto actual = common_chat_peg_parse(parser, {raw}, /* is_partial= */ false, given);
+    auto actual = common_chat_peg_parse(params.parser, common_chat_input({raw}), /* is_partial= */ false, given);
     for (auto & call : actual.tool_calls) {{
         call.id.clear();
     }}

@@ -79,7 +79,7 @@ def test_the_test_for_llama_cpp_has_the_template_that_chooses_its_parser():
 @pytest.mark.parametrize("raw", ["", "\n", 'a "b"\\n??/\r\t7', "\x008\x85é\u2028🔬\n\n1\x007", "line\nline\n"])
 def test_a_text_in_a_test_in_cpp_is_the_text_that_it_was_made_from(raw, tmp_path):
     written = write_upstream_test(case(raw), "llama.cpp")
-    literal = written.partition("common_chat_peg_parse(parser, ")[2].partition(", /* is_partial")[0]
+    literal = written.partition("common_chat_input(")[2].partition("), /* is_partial")[0]
     source = tmp_path / "print.cpp"
     source.write_text(f"#include <iostream>\n#include <string>\nint main() {{ std::cout << {literal}; }}\n")
 
