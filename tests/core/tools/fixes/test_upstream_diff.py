@@ -6,15 +6,18 @@ import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.interpreter import vllm_python
+from prompt_debugger.core.base.types import VllmOutcome
 from prompt_debugger.core.complete import ParserCase
 from prompt_debugger.core.parse.engines import WHEELS, fetch
 from prompt_debugger.core.parse.engines.wheels import installed_folder
+from prompt_debugger.core.tools.fixes import upstream_diff
 from prompt_debugger.core.tools.fixes.trial import Runner, try_own_tests
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.fixes.upstream_diff import (
@@ -178,6 +181,30 @@ async def test_an_output_that_is_read_needs_no_diff():
 
     assert (found.diff, found.repair) == ("", None)
     assert "nothing to change" in found.says
+
+
+async def test_every_sibling_is_asked_although_one_of_them_is_not_read(monkeypatch):
+    """A call that a change makes readable may have siblings, such as a cut one, of which nothing can be returned."""
+    calls = ({"type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}},)
+
+    class Helper:
+        def __init__(self, **_: object) -> None:
+            pass
+
+        async def parse_with(self, names, output):
+            return {names[0]: VllmOutcome(None, None, calls if output.raw == HEALTHY else ())}
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(upstream_diff, "VllmEngine", Helper)
+    cut = HEALTHY[:-20]
+
+    found = await upstream_diff._read("vllm", Path(), case(HEALTHY), (HEALTHY, cut, f"{cut}>"), goes_on=False)
+    nothing = await upstream_diff._read("vllm", Path(), case(cut), (cut, HEALTHY), goes_on=False)
+
+    assert list(found) == [HEALTHY, cut, f"{cut}>"]
+    assert list(nothing) == [cut]
 
 
 @pytest.mark.vllm
