@@ -43,7 +43,7 @@ def _messages(text: str) -> list[JSON]:
     if not values and is_ended:
         found = lenient_json_of(f"[{inner}]")
         values = found[0] if found is not None and isinstance(found[0], list) else []
-    roles = {value.get("role") if isinstance(value, dict) else None for value in values}
+    roles = {str(value.get("role")) if isinstance(value, dict) else None for value in values}
     are_messages = bool(values) and all(isinstance(role, str) and role in _ROLES for role in roles)
     is_several = len(roles) > 1 or (len(values) == 1 and is_ended and roles != {"assistant"})
     return values if are_messages and is_several else []
