@@ -134,7 +134,8 @@ export const runExtended = () => {
 /** @param {string} packed */
 async function keepChanged(packed) {
   /** @type {KeptRun | undefined} */
-  const run = last.kept ? await settled((await store("readonly")).get(last.kept)) : undefined;
+  const id = last.kept; // which another case takes away while the store opens
+  const run = id ? await settled((await store("readonly")).get(id)) : undefined;
   if (run) await put({ ...run, packed });
   return Boolean(run);
 }
@@ -216,8 +217,9 @@ onForget(forgetRuns);
 // A title that was typed for a report is the run's name here, too.
 /** @param {string} title */
 export const nameCurrentRun = async (title) => {
-  if (!title || !last.kept) return;
-  const run = await settled((await store("readonly")).get(last.kept));
+  const id = last.kept;
+  if (!title || !id) return;
+  const run = await settled((await store("readonly")).get(id));
   if (run) await put({ ...run, title });
   await redraw();
 };
