@@ -133,8 +133,8 @@ export const runExtended = () => {
 
 /** @param {string} packed */
 async function keepChanged(packed) {
-  /** @type {KeptRun | undefined} */
   const id = last.kept; // which another case takes away while the store opens
+  /** @type {KeptRun | undefined} */
   const run = id ? await settled((await store("readonly")).get(id)) : undefined;
   if (run) await put({ ...run, packed });
   return Boolean(run);
