@@ -27,6 +27,7 @@ _STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\(|curl )")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _BROKEN_ESCAPE = re.compile(r"&(?:[a-z]{0,4}|#x?\d{0,4})(?=\n(?:[a-z]{0,4}|x?\d{0,4});)")
 _NEWLINE = re.compile("\n")
+_KEY_END = re.compile(r"\s*+:")
 _EVENT_FIELD = re.compile(r"[ \t]*+(?:data|event|id|retry)?:")
 _ANSWER = re.compile(r'"(?:choices|tool_calls|raw)"')
 
@@ -154,17 +155,18 @@ def _join_strings(text: str) -> str:
     width = max(map(len, text.split("\n")))
     kept: list[str] = []
     at = 0
-    is_hard = True
+    is_hard, is_in_key = True, False  # no key has a blank in it; colours that are gone made some lines longer
     places: list[int] = []
     for found in _STRING.finditer(text):
         for place in _NEWLINE.finditer(text, found.start(), found.end()):
             places.append(place.start())
+            is_in_key = is_in_key or _KEY_END.match(text, found.end()) is not None
             is_hard = is_hard and place.start() - text.rfind("\n", 0, place.start()) - 1 == width
     for line_end in places:
         kept.append(text[at:line_end])
         at = line_end + 1
     kept.append(text[at:])
-    return ("" if is_hard else " ").join(kept)
+    return ("" if is_hard or is_in_key else " ").join(kept)
 
 
 def _is_whole(text: str) -> bool:

@@ -60,6 +60,8 @@ _DICT = re.compile(r"(?m)^(?:[\w .\[\]-]{0,60}[:=>][ \t]*)?`?(?=[\[{(])")
 _FIELDS = re.compile(
     r"(?:content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None)"
 )
+# What someone took out of the answer, in whose place they wrote that.
+_LEFT_OUT_END = re.compile(r"finish_reason[='\": ]{1,5}(?:\((?:truncated|omitted|snip)\)|\.{3}|…|<(?:snip|truncated)>)")
 _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
 
 
@@ -96,8 +98,9 @@ def _read(paste: Paste) -> Evidence:
     if len(read) > 1:
         notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
     evidence = add_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
-    has_no_metadata = class_of(value) in LANGCHAIN and evidence.finish_reason is None
-    return forget_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or has_no_metadata else evidence
+    is_unknown = class_of(value) in LANGCHAIN or _LEFT_OUT_END.search(paste.text) is not None
+    has_no_reason = evidence.finish_reason is None and is_unknown
+    return forget_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or has_no_reason else evidence
 
 
 def _streamed(found: list[JSONObject]) -> list[JSONObject]:

@@ -330,3 +330,25 @@ def test_calls_of_langchain_alone_are_calls(kind):
 def test_another_list_with_arguments_is_no_list_of_calls():
     with pytest.raises(RequestError):
         read_evidence(repr([{"name": "search", "args": "x", "type": "argument"}]))
+
+
+def test_a_finish_reason_that_was_taken_out_is_not_missed():
+    call = "ChatCompletionMessageFunctionToolCall(id='c', function=Function(arguments='{}', name='f'), type='function')"
+    message = f"ChatCompletionMessage(content=None, role='assistant', tool_calls=[{call}])"
+    text = f"ChatCompletion(id='x', choices=[Choice(finish_reason=REASON, message={message})], usage=None)"
+
+    taken, none = (
+        asyncio.run(show_evidence(read_evidence(text.replace("REASON", one)))) for one in ("(truncated)", "None")
+    )
+
+    assert "PD412" not in [finding.code for finding in taken.findings]
+    assert "PD412" in [finding.code for finding in none.findings]
+
+
+def test_a_break_within_a_key_is_taken_out_whatever_the_width_of_the_lines():
+    answer = json.dumps({"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [CALL]}}]})
+    at = answer.index('"tool_calls"') + 6
+
+    evidence = read_evidence(f"\x1b[1;32m{answer[:20]}{answer[20:at]}\n{answer[at:]}\x1b[0m")
+
+    assert evidence.chat.message["tool_calls"] == [CALL]
