@@ -36,7 +36,7 @@ WORK = (
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[RunningPage]:
+def lab_page() -> Iterator[RunningPage]:
     """As a Space starts it: public, with the lab."""
     running = RunningPage("--public")
     yield running
@@ -47,13 +47,13 @@ def is_verdict(received: str) -> bool:
     return "process_completed" in received and "lab-model" in received and "characters accounted for" in received
 
 
-async def test_all_attacks_at_once_hold_up_no_ones_run_on_the_lab(page: RunningPage) -> None:
-    async with Visitor(page, "127.0.0.5") as honest:
+async def test_all_attacks_at_once_hold_up_no_ones_run_on_the_lab(lab_page: RunningPage) -> None:
+    async with Visitor(lab_page, "127.0.0.5") as honest:
         assert is_verdict(await honest.run(ASKED))  # the lab is up
 
     with listening() as elsewhere:
         outside: JSONObject = {"$ref": elsewhere.url}
-        hostile = [Visitor(page, f"127.0.0.{60 + number % 3}") for number in range(len(WORK) + len(HEAVY) + 3)]
+        hostile = [Visitor(lab_page, f"127.0.0.{60 + number % 3}") for number in range(len(WORK) + len(HEAVY) + 3)]
         attacks = [work(visitor) for work, visitor in zip(WORK, hostile, strict=False)]
         free = hostile[len(WORK) :]
         attacks += [visitor.run(ASKED, **extra) for visitor, (_, extra) in zip(free, HEAVY.values(), strict=False)]
@@ -63,7 +63,7 @@ async def test_all_attacks_at_once_hold_up_no_ones_run_on_the_lab(page: RunningP
             free[-3].ask("render_template", f"{{% include '{elsewhere.url}' %}}{{{{ ''.__class__.__mro__ }}}}"),
         ]
         under_way = asyncio.gather(*attacks, return_exceptions=True)
-        async with Visitor(page, "127.0.0.5") as honest, Visitor(page, "127.0.0.6") as other:
+        async with Visitor(lab_page, "127.0.0.5") as honest, Visitor(lab_page, "127.0.0.6") as other:
             meanwhile = [await asyncio.gather(honest.run(ASKED), other.run(ASKED)) for _ in range(3)]
             ended = await under_way
             after = await honest.run(ASKED)
@@ -78,4 +78,4 @@ async def test_all_attacks_at_once_hold_up_no_ones_run_on_the_lab(page: RunningP
     assert all(isinstance(one, str | httpx.HTTPError | AssertionError) for one in ended)
     assert len(answered) > len(ended) // 2
     assert is_verdict(after)
-    assert page.faults() == []
+    assert lab_page.faults() == []
