@@ -37,7 +37,9 @@ def test_every_difference_has_its_cause_and_nothing_else_differs(lab_url, lab_mo
         for row in seen.rows:
             differing[names[row - 1]].add(f"{api} {where}: {cause}")
     assert set(found.both.values()) == {len(made.SEEDS)}
-    assert {name: tuple(sorted(kinds)) for name, kinds in differing.items()} == made.EXPECTED[is_streamed]
+    # What else is in a batch moves a logit's last digits, so that a seed need not give the same token twice.
+    differing["seed"] -= {f"{api} message: sampling" for api in COMPARED}
+    assert {name: tuple(sorted(kinds)) for name, kinds in differing.items() if kinds} == made.EXPECTED[is_streamed]
 
 
 # The model copies a call's id without an index from the history into its header, and the parser drops such a call.
