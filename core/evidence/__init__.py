@@ -6,7 +6,7 @@ recorded exchange, an error, a log, a printed object, a server's command line, a
 stages that these allow, by the same rules as a live run; no server is asked.
 """
 
-from prompt_debugger.core.evidence.evidence import Evidence, Part, merge, parts_of, trace_of
+from prompt_debugger.core.evidence.evidence import Evidence, Part, parts_of, trace_of
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.gather import gather_evidence
 from prompt_debugger.core.evidence.read import read_evidence
@@ -17,7 +17,6 @@ __all__ = [
     "Form",
     "Part",
     "gather_evidence",
-    "merge",
     "parts_of",
     "read_evidence",
     "show_evidence",

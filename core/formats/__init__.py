@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import FormatScore, ParsedMessage
 from prompt_debugger.core.formats import _tables
 from prompt_debugger.core.formats._blend import Blend
 from prompt_debugger.core.formats._detect import Detector
-from prompt_debugger.core.formats._facts import Checkpoint, FamilyFacts, Grammar, ParserNames, ThinkingSwitch
+from prompt_debugger.core.formats._facts import Checkpoint, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, TextFormat
 from prompt_debugger.core.formats._kimi_header import OFF_ID
 from prompt_debugger.core.formats._tables import (
@@ -44,7 +44,6 @@ __all__ = [
     "ReasoningPair",
     "StrippedCall",
     "TextFormat",
-    "ThinkingSwitch",
     "checkpoint_in",
     "find_stripped_calls",
     "load_formats",

@@ -15,11 +15,11 @@ from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.known_errors._causes import cause_of_words
 from prompt_debugger.core.known_errors._classes import CLASSES as ERROR_CLASSES
 from prompt_debugger.core.known_errors._classes import classes_of
-from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass
+from prompt_debugger.core.known_errors._classes.base import Classified
 from prompt_debugger.core.known_errors._fields import as_path, field_in, is_request_path
 from prompt_debugger.core.known_errors._lookup import SentenceIndex
 from prompt_debugger.core.known_errors._match import Recognised, find_sentence, words_as_one_line
-from prompt_debugger.core.known_errors._nested import Nested, innermost
+from prompt_debugger.core.known_errors._nested import innermost
 from prompt_debugger.core.known_errors._quoted import JsonBreak, Quoted, json_break, quoted_output
 from prompt_debugger.core.known_errors._speakers import Speaker, speaker_of
 from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
@@ -29,11 +29,9 @@ __all__ = [
     "KNOWN_ERRORS",
     "Cause",
     "Classified",
-    "ErrorClass",
     "JsonBreak",
     "KnownError",
     "Look",
-    "Nested",
     "Quoted",
     "Recognised",
     "Speaker",

@@ -23,7 +23,6 @@ from prompt_debugger.core.pipeline.parsers import (
 from prompt_debugger.core.pipeline.progress import Progress
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.pipeline.release_questions import (
-    parser_of_family,
     parsers_to_ask,
 )
 from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
@@ -63,7 +62,6 @@ __all__ = [
     "load_recording",
     "message_from_outcome",
     "output_of_trace",
-    "parser_of_family",
     "parser_of_server",
     "parsers_to_ask",
     "render_case",

@@ -15,8 +15,9 @@ from prompt_debugger.core.evidence import Evidence, parts_of, show_evidence
 from prompt_debugger.core.pipeline import CaseParser, Progress, render_case
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of
+from prompt_debugger.core.tools.fixes.plans import Plan
 from prompt_debugger.core.tools.fixes.shrink import shrink_run
-from prompt_debugger.core.tools.fixes.try_fixes import Experiment, Plan, step_experiments, tried_fixes
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, step_experiments, tried_fixes
 from prompt_debugger.ui.mcp.answers import (
     Answer,
     answer,

@@ -10,9 +10,10 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.tools.fixes.patch import apply_patch
+from prompt_debugger.core.tools.fixes.plans import UNCHANGED, Plan, can_run
 from prompt_debugger.core.tools.fixes.shrink import Shrinking, Shrunk
 from prompt_debugger.core.tools.fixes.trial import Trial
-from prompt_debugger.core.tools.fixes.try_fixes import UNCHANGED, CallGain, Experiment, Plan, Step, can_run
+from prompt_debugger.core.tools.fixes.try_fixes import CallGain, Experiment, Step
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff, sentence_of_diff
 from prompt_debugger.ui.present.offered_fixes import MAX_CHANGES, change_view

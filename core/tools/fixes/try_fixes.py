@@ -26,28 +26,11 @@ from prompt_debugger.core.tools.experiments.variant import Rendered
 from prompt_debugger.core.tools.fixes.margin import trigger_margin
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
-from prompt_debugger.core.tools.fixes.plans import UNCHANGED, Plan, can_run, plan_experiments, target_of
+from prompt_debugger.core.tools.fixes.plans import Plan, can_run, plan_experiments, target_of
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.validity import check_calls
 
-__all__ = [
-    "UNCHANGED",
-    "CallGain",
-    "Cost",
-    "Experiment",
-    "Plan",
-    "Runner",
-    "Step",
-    "can_run",
-    "cost_of",
-    "plan_experiments",
-    "prompt_change",
-    "run_experiments",
-    "step_experiments",
-    "target_of",
-    "tried_fixes",
-]
 _WRITTEN = (CallOutcome.KEPT, CallOutcome.ALTERED, CallOutcome.DROPPED)
 _FIRST_SEED = 1000
 

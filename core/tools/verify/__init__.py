@@ -11,8 +11,8 @@
 
 from prompt_debugger.core.tools.verify.asking import Budget, Patience
 from prompt_debugger.core.tools.verify.clusters import Cluster, cluster_rows
-from prompt_debugger.core.tools.verify.dataset import Preparation, Row, Shard, read_rows, read_shard
-from prompt_debugger.core.tools.verify.gates import Gate, check_figures, read_gate
+from prompt_debugger.core.tools.verify.dataset import Preparation, Shard, read_rows, read_shard
+from prompt_debugger.core.tools.verify.gates import check_figures, read_gate
 from prompt_debugger.core.tools.verify.intervals import wilson
 from prompt_debugger.core.tools.verify.journal import Journal
 from prompt_debugger.core.tools.verify.junit import Suite, write_junit
@@ -27,7 +27,6 @@ __all__ = [
     "About",
     "Budget",
     "Cluster",
-    "Gate",
     "Journal",
     "Kept",
     "Outcome",
@@ -35,7 +34,6 @@ __all__ = [
     "Plan",
     "Preparation",
     "Progress",
-    "Row",
     "Shard",
     "Stop",
     "Stored",

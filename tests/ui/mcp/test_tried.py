@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from prompt_debugger.core.base.types import Comparability
-from prompt_debugger.core.tools.fixes.try_fixes import Experiment, Plan
+from prompt_debugger.core.tools.fixes.plans import Plan
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment
 from prompt_debugger.ui.mcp.answers import trace_answer, tried_lines
 from tests.ui.present.test_offered_fixes import recorded
 

@@ -8,7 +8,8 @@ import pytest
 
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.tools.fixes.offered import fixes_of
-from prompt_debugger.core.tools.fixes.try_fixes import Experiment, Plan
+from prompt_debugger.core.tools.fixes.plans import Plan
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.findings import findings_payload
 from prompt_debugger.ui.present.offered_fixes import can_try, change_view, tried_payload

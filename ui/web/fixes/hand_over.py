@@ -11,9 +11,9 @@ from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.fixes.forms import request_as
+from prompt_debugger.core.tools.fixes.plans import Plan
 from prompt_debugger.core.tools.fixes.shrink import Shrinking, shrink_run
 from prompt_debugger.core.tools.fixes.trial import Runner, runner_of, try_source, why_not_run
-from prompt_debugger.core.tools.fixes.try_fixes import Plan
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace
 from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff, parser_diff
 from prompt_debugger.core.tools.fixes.upstream_template import template_diff

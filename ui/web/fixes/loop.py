@@ -18,7 +18,7 @@ from prompt_debugger.core.tools.conversation import (
     read_stub,
     request_after,
 )
-from prompt_debugger.core.tools.fixes.try_fixes import Plan
+from prompt_debugger.core.tools.fixes.plans import Plan
 from prompt_debugger.ui.present.conversation import conversation_payload, document_of
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import order_of

@@ -18,7 +18,8 @@ from prompt_debugger.core.tools.fixes.forms import FORMS, NAMES, Form, request_a
 from prompt_debugger.core.tools.fixes.margin import ask_logprobs
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of
 from prompt_debugger.core.tools.fixes.patch import apply_patch
-from prompt_debugger.core.tools.fixes.try_fixes import Experiment, Plan, step_experiments, tried_fixes
+from prompt_debugger.core.tools.fixes.plans import Plan
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, step_experiments, tried_fixes
 from prompt_debugger.ui.present import findings_payload
 from prompt_debugger.ui.present.chains import chain_of
 from prompt_debugger.ui.present.offered_fixes import (

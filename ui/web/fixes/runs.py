@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.pipeline import Progress, Target
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.sandbox import VISITOR, sandbox_of
-from prompt_debugger.core.tools.fixes.try_fixes import Plan, target_of
+from prompt_debugger.core.tools.fixes.plans import Plan, target_of
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.limits import LimitError, bounded_request
 from prompt_debugger.ui.web.targets import TargetFields, choose_target, request_for, trusting_template

@@ -16,15 +16,8 @@ from prompt_debugger.core.tools.experiments import Variant
 from prompt_debugger.core.tools.experiments.switches import find_switches
 from prompt_debugger.core.tools.fixes.margin import ask_logprobs
 from prompt_debugger.core.tools.fixes.patch import patch_between
-from prompt_debugger.core.tools.fixes.plans import pick_plans
-from prompt_debugger.core.tools.fixes.try_fixes import (
-    UNCHANGED,
-    Experiment,
-    Plan,
-    Step,
-    plan_experiments,
-    step_experiments,
-)
+from prompt_debugger.core.tools.fixes.plans import UNCHANGED, Plan, pick_plans, plan_experiments
+from prompt_debugger.core.tools.fixes.try_fixes import Experiment, Step, step_experiments
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import keys_of, order_of, trials_payload, variants_payload
 from prompt_debugger.ui.web.experiments import Bench

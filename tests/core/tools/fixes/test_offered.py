@@ -17,16 +17,12 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.tools.fixes.offered import OfferedFix, fixes_of, plugin_command
 from prompt_debugger.core.tools.fixes.patch import apply_patch, patch_between
-from prompt_debugger.core.tools.fixes.plans import pick_plans, target_of
+from prompt_debugger.core.tools.fixes.plans import UNCHANGED, Plan, can_run, pick_plans, plan_experiments, target_of
 from prompt_debugger.core.tools.fixes.try_fixes import (
-    UNCHANGED,
     CallGain,
     Experiment,
-    Plan,
-    can_run,
     cost_of,
     fixed_message,
-    plan_experiments,
     reread,
     step_experiments,
     tried_fixes,
