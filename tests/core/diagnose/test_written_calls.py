@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.base.types import JSONObject, Request, ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.written_calls import written_calls
+from prompt_debugger.core.base.types import JSON, JSONObject, Request, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.written_calls import begun_bare_call, fenced_calls, open_bare_call, written_calls
 from tests.core.formats.scenarios import Written, written
 
 # What these write is JSON, Python or words that prose may hold too; functionary has `>>>`, which quotes mail as well.
@@ -55,3 +55,67 @@ def test_a_call_of_a_tool_that_no_one_offers_is_none(family: str) -> None:
 
     for one in of_family(family):
         assert found(replace(one, tools=(other,)), one.raw) == [], one.scenario.title
+
+
+BARE_CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+TAGGED = f"<tool_call>\n{BARE_CALL}\n</tool_call>"
+
+
+def fenced(content: str, **body: JSON) -> list[str]:
+    tool: JSONObject = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+    asked: JSONObject = {"model": "m", "messages": [{"role": "user", "content": "Go on."}], "tools": [tool], **body}
+    return [content[slice(*call.char_span)] for call in fenced_calls(Trace(Request(asked, "")), content)]
+
+
+@pytest.mark.parametrize("inner", [BARE_CALL, f"\n  {BARE_CALL}", f"[{BARE_CALL}]"], ids=["plain", "indented", "list"])
+def test_a_fence_with_nothing_but_a_call_is_one_also_among_words(inner: str) -> None:
+    for content in (f"```json\n{inner}\n```", f"I call it:\n```\n{inner}\n```\nDone."):
+        assert [text.strip("[]") for text in fenced(content)] == [BARE_CALL]
+
+
+def test_a_call_in_tags_counts_only_where_its_fence_is_all_of_the_text() -> None:
+    assert len(fenced(f"```\n{TAGGED}\n```")) == 1
+    assert fenced(f"So it is written:\n```\n{TAGGED}\n```") == []
+
+
+@pytest.mark.parametrize(
+    ("inner", "body"),
+    [
+        (f"call {BARE_CALL}", {}),
+        ('{"name": "search", "arguments": {}}', {}),
+        ('{"name": "get_weather", "arguments": {"city": "Os', {}),
+        (BARE_CALL, {"response_format": {"type": "json_object"}}),
+        (BARE_CALL, {"tool_choice": "none"}),
+        (BARE_CALL, {"messages": [{"role": "user", "content": f"What is {BARE_CALL}?"}]}),
+    ],
+    ids=["words", "not offered", "cut", "JSON wanted", "no call wanted", "quoted from the request"],
+)
+def test_what_else_stands_in_a_fence_is_no_call(inner: str, body: JSONObject) -> None:
+    assert fenced(f"```json\n{inner}\n```", **body) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"name": "f", "arguments": {"a": 1', "f"),
+        (' {"type": "function", "function": {"name": "a.b", "parameters": {', "a.b"),
+        ('{"name": "f", "arguments": {"a": 1}}', None),
+        ('{"name": "f", "age": 3', None),
+        ('Look: {"name": "f", "arguments": {"a": 1', None),
+    ],
+)
+def test_a_bare_call_is_open_where_its_brackets_are(text: str, name: str | None) -> None:
+    assert open_bare_call(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"name": "f", "arguments": {"a"', "f"),
+        (' [{"tool_name": "f", "parameters": {}}] and more', "f"),
+        ('{"name": "f"}', None),
+        ('So {"name": "f", "arguments": {', None),
+    ],
+)
+def test_a_text_begins_with_a_bare_call_whatever_follows(text: str, name: str | None) -> None:
+    assert begun_bare_call(text) == name

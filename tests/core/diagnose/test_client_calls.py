@@ -1,0 +1,100 @@
+"""Calls in notations that clients teach or models make up: each is told as what it is, with the advice that fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompt_debugger.core.base.types import JSON, JSONObject, Request, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.client_calls import client_call, report_client_call
+from prompt_debugger.core.diagnose.client_markup import Notation
+from prompt_debugger.core.diagnose.rules.base import Report
+
+ACTION = 'Action: get_weather\nAction Input: {"city": "Oslo"}'
+TEXTS = {
+    Notation.CLAUDES: '<function_calls>\n<invoke name="get_weather">\n</invoke>\n</function_calls>',
+    Notation.TAUGHT: "<read_file>\n<path>a.py</path>\n</read_file>",
+    Notation.INVENTED: '<tool_call><name>get_weather</name><args>{"city": "Oslo"}</args></tool_call>',
+    Notation.REACT: f"Thought: I look.\n{ACTION}",
+    Notation.LISTED: 'Tool calls:\n- get_weather: {"city": "Oslo"}',
+    Notation.AGENTS: '{"action": "get_weather", "action_input": {"city": "Oslo"}}',
+    Notation.PRINTED: "[{'id': 'c', 'type': 'function', 'function': {'name': 'get_weather', 'arguments': '{}'}}]",
+    Notation.PROMPTED: '✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Oslo"}',
+    Notation.MARKED: '[TOOL_CALL]\n{"tool": "get_weather", "args": {}}',
+    Notation.DSML: '<invoke name="get_weather">\n<parameter name="city" string="true">Oslo</parameter>\n</invoke>',
+}
+
+
+def trace_of(**body: JSON) -> Trace:
+    made: JSONObject = {"messages": [], **body}
+    return Trace(Request(made, ""))
+
+
+def reported(content: str) -> Report:
+    call = client_call(trace_of(), content)
+    assert call is not None
+    return report_client_call(call, content)
+
+
+@pytest.mark.parametrize(("notation", "content"), TEXTS.items(), ids=list(TEXTS))
+def test_each_notation_is_told_with_its_tool_and_its_place(notation: Notation, content: str) -> None:
+    words = f"So:\n{content}" if notation not in (Notation.AGENTS, Notation.PRINTED) else content
+    call = client_call(trace_of(), words)
+    assert call is not None
+
+    report = report_client_call(call, words)
+
+    assert call.notation is notation
+    assert call.name == ("read_file" if notation is Notation.TAUGHT else "get_weather")
+    assert report.title.startswith(f"A tool call to `{call.name}` is in content as ")
+    assert ("as XML that" in report.title) is (notation in (Notation.CLAUDES, Notation.TAUGHT, Notation.INVENTED))
+    assert report.severity is Severity.WARNING
+    assert str(report.evidence[0].quote) in words
+    assert report.evidence[0].char_span == call.span
+
+
+def test_no_two_notations_get_the_same_advice() -> None:
+    advice = [str(reported(content).fix) for content in TEXTS.values()]
+
+    assert len(set(advice)) == len(advice)
+
+
+def test_a_result_that_the_model_made_up_is_said_to_be_that() -> None:
+    made_up = "the model made the tool's result up"
+
+    assert made_up in reported(f"{ACTION}\nObservation: 3 degrees").detail
+    assert made_up not in reported(f"{ACTION}\nObservation:").detail
+    assert made_up not in reported(f"Observation: 3 degrees\n{ACTION}").detail
+
+
+def test_text_in_place_of_a_name_is_reported_as_that() -> None:
+    answer = "The weather in Oslo is fine, and that is all that I can say about it for today, tomorrow and after that."
+    content = f"<tool_call><name>{answer}</name><arguments>{{}}</arguments></tool_call> So much."
+
+    report = reported(content)
+
+    assert report.title == "A tool call in content has other text where its tool's name belongs."
+    assert f"holds {len(answer)} characters, beginning with {answer[:60]!r}:" in report.detail
+    assert (report.severity, report.stage) == (Severity.WARNING, Stage.COMPLETE)
+    span = report.evidence[0].char_span
+    assert span is not None
+    assert content[slice(*span)] == content.removesuffix(" So much.")
+
+
+@pytest.mark.parametrize(
+    ("body", "is_call"),
+    [
+        ({}, True),
+        ({"tools": [{"type": "function", "function": {"name": "get_weather"}}]}, True),
+        ({"tools": [{"type": "function", "function": {"name": "search"}}]}, False),
+        ({"response_format": {"type": "json_object"}}, False),
+    ],
+    ids=["bare", "offered", "of no offered tool", "JSON wanted"],
+)
+def test_json_of_an_agent_is_an_answer_where_the_request_wants_one(body: JSONObject, *, is_call: bool) -> None:
+    assert (client_call(trace_of(**body), TEXTS[Notation.AGENTS]) is not None) is is_call
+    assert client_call(trace_of(**body), TEXTS[Notation.REACT]) is not None
+
+
+@pytest.mark.parametrize("content", ["Hello.", "<p>Hello.</p>", '{"city": "Oslo"}', "Action: none\nAction Input:"])
+def test_other_text_is_none(content: str) -> None:
+    assert client_call(trace_of(), content) is None
