@@ -5,12 +5,10 @@ import { load } from "./load.mjs";
 const run = { disabled: true, presses: 0, click() { this.presses += 1; } };
 let change = () => {};
 let opened = null;
-const shown = [];
+const asked = [];
 let pressed = () => {};
 globalThis.document = {
   getElementById: () => run,
-  querySelector: () => ({ append: (note) => shown.push(note) }),
-  querySelectorAll: () => shown.map((note) => ({ remove: () => shown.splice(shown.indexOf(note), 1) })),
   addEventListener: (_, listener) => (pressed = listener),
 };
 globalThis.MutationObserver = class {
@@ -23,8 +21,9 @@ globalThis.MutationObserver = class {
   }
 };
 const pd = await load(["both_servers.js"], {
-  open: (panel) => (opened = panel), make: (_, name, words) => words, under: (event, selector) => event.at === selector,
+  open: (panel) => (opened = panel), under: (event, selector) => event.at === selector,
 });
+pd.host.order = (button, order) => asked.push([button, order]);
 const asksAboutALostCall = () => pressed({ at: "#pd-lost-call" });
 const inputs = (runOn, endpoint = "http://a/v1") => [endpoint, "", "", runOn, "", []];
 
@@ -60,28 +59,27 @@ test("whatever else is chosen goes as it is", () => {
   assert.equal(opened, null);
 });
 
-test("what the parsers say of the first run is kept before the second begins", () => {
+test("no run waits for what the parsers say: they are asked about the first once both are there", () => {
   opened = null;
   run.presses = 0;
+  asked.length = 0;
   pd.aimed(inputs("both"));
   asksAboutALostCall();
-  pd.runIsKept(true);
-  assert.deepEqual([run.presses, shown.length], [0, 1]);
-  pd.questionEnded();
-  pd.questionEnded(); // said twice
-  assert.deepEqual([run.presses, shown.length], [1, 0]);
+  pd.runIsKept(true, { id: 4, packed: "first" });
+  assert.equal(run.presses, 1);
   assert.deepEqual(pd.aimed(inputs("both")), inputs("auto"));
   asksAboutALostCall();
-  pd.runIsKept(true); // both are there: nothing waits for the second's
+  pd.runIsKept(true, { id: 5, packed: "second" });
   assert.equal(opened, "compare");
+  assert.deepEqual(asked, [["pd-ask-kept", "4\nfirst"]]);
 });
 
-test("who presses Run meanwhile is asked for nothing twice", () => {
-  run.presses = 0;
+test("a first run that lost no call is asked about by no one", () => {
+  asked.length = 0;
+  pd.aimed(inputs("both"));
+  pd.runIsKept(true, { id: 6, packed: "first" });
   pd.aimed(inputs("both"));
   asksAboutALostCall();
-  pd.runIsKept(true);
-  assert.deepEqual(pd.aimed(inputs("both")), inputs("auto"));
-  pd.questionEnded();
-  assert.equal(run.presses, 0);
+  pd.runIsKept(true, { id: 7, packed: "second" });
+  assert.deepEqual(asked, []);
 });

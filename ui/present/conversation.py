@@ -78,8 +78,8 @@ def _sentence(conversation: Conversation) -> str:
     dropped = last.count(CallOutcome.DROPPED)
     if dropped:
         return (
-            f"The server returned no call, although the model wrote {count_of(dropped, 'call')} that were "
-            "dropped: see the findings of that turn."
+            f"The server returned no call, although the model wrote {count_of(dropped, 'call')}, which "
+            f"{'was' if dropped == 1 else 'were'} dropped: see the findings of that turn."
         )
     return "The last answer contains no call. Write another user message to continue the conversation."
 

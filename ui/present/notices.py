@@ -35,9 +35,7 @@ def notices_payload(
     if outcome.tools:
         summary += ", " + count_of(len(outcome.tools), "tool")
     if outcome.source != "json":
-        summary += (
-            f", read from a {outcome.source} call" if outcome.source == "python" else ", read from a curl command"
-        )
+        summary += ", read from a Python call" if outcome.source == "python" else ", read from a curl command"
     if outcome.base_url is not None:  # first: with many lines below it, the button would be out of sight
         items.insert(0, _named_server(outcome.base_url, outcome.body.get("model"), None if is_public else going))
     return pack_payload({"state": "ok", "summary": summary, "items": items})

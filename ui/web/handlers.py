@@ -61,7 +61,7 @@ from prompt_debugger.ui.web.targets import (
     target_without_server,
     trusting_template,
 )
-from prompt_debugger.ui.web.work import check_pasted
+from prompt_debugger.ui.web.work import check_pasted, has_lost_calls
 
 MIN_GAP_S = 0.05  # at most 20 updates per second
 MAX_LIVE_CHARS = 1_000_000
@@ -289,7 +289,7 @@ class Handlers:
             async for payloads in updates:
                 yield Update(payloads)
         yield Update({}, view.trace)
-        if view.trace is not None and _has_lost_calls(view.trace) and view.trace.parse and view.trace.raw:
+        if view.trace is not None and has_lost_calls(view.trace) and view.trace.parse and view.trace.raw:
             yield Update({"parser_matrix": asking_payload()}, view.trace, asks=view.run)
 
     async def _show(self, view: RunView, pasted: Evidence) -> Update:
@@ -343,11 +343,6 @@ def _check_time(elapsed_s: float, limits: Limits) -> None:
             f"The run was ended after {limits.run_s:g} s, the time limit of this public page.",
             "Ask for fewer tokens, or run the program on your own machine.",
         )
-
-
-def _has_lost_calls(trace: Trace) -> bool:
-    verdict = trace.verdict
-    return verdict is not None and verdict.dropped_calls + verdict.altered_calls + verdict.invented_calls > 0
 
 
 def _update(view: RunView, progress: Progress, elapsed_s: float) -> Payloads:

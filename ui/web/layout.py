@@ -29,7 +29,7 @@ from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_apis
 from prompt_debugger.ui.web.panels.draft import wire_draft
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
 from prompt_debugger.ui.web.panels.fixes import build_fixes, wire_fixes
-from prompt_debugger.ui.web.panels.history import wire_history
+from prompt_debugger.ui.web.panels.history import wire_history, wire_kept_question
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
 from prompt_debugger.ui.web.panels.live_watch import build_live_watch, wire_live_watch
@@ -81,7 +81,8 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
     page = Page(handlers, panel, views, gr.State(first.trace), gr.State(None), gr.State(()))
-    wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine, handlers.gate.drawing))
+    parse_tools = ParseTools(settings, labs, handlers.engine, handlers.gate.drawing)
+    wire_parse_tools(page, results.parse_tools, parse_tools)
     wire_live(page, results.live, LiveRender(bench, settings))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
@@ -105,6 +106,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_comparison(comparison.runs, Comparing(sharing))
     wire_apis(page, comparison.apis, AllApis(runs))
     reopened = wire_history(page, history, sharing, ended=ended)
+    wire_kept_question(history, orders, sharing, parse_tools)
     _let_newest_win(page, loaded, opened, reopened)
     wire_lab(page, install_row, is_waited_for=labs.is_coming and settings.target.base_url is None)
 
@@ -167,7 +169,9 @@ def _wire_cases(page: Page) -> Dependency:
         aimed = (page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on))
         return {panel.run: gr.Button(run_label(*aimed)), panel.target_row: gr.Accordion(target_label(*aimed, api))}
 
-    def check_request(text: str, name: str, row: float | None, endpoint: str, run_on: str, pasted: str) -> Changes:
+    def check_request(
+        text: str, name: str, row: float | None, endpoint: str, run_on: str, pasted: str, api: str
+    ) -> Changes:
         is_free = endpoint.strip() in ("", pasted)
         aim = "the lab" if RunOn(run_on) is RunOn.LAB else "" if is_free else endpoint.strip()
         checked = page.handlers.check_request(text, Reading(name, int(row or 1)), aim)
@@ -187,6 +191,7 @@ def _wire_cases(page: Page) -> Dependency:
             panel.model: "",
             panel.tokenizer: "",
             panel.aimed: checked.server,
+            **label_of(checked.server, run_on, api),  # at once, not when the field has told of its change
         }
 
     def choose(run_on: str, endpoint: str, api: str) -> Changes:
@@ -211,8 +216,9 @@ def _wire_cases(page: Page) -> Dependency:
         api_name="run_on",
         **quiet(),
     )
-    inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, panel.aimed]
-    outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer, panel.key, panel.aimed]
+    inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, panel.aimed, panel.api]
+    filled = [panel.endpoint, panel.model, panel.tokenizer, panel.key, panel.aimed]
+    outputs = [panel.notices, *filled, *labelled]
     live = {"trigger_mode": "always_last", **quiet()}
     # The script presses it after a key: at once, or where a text is long, once someone pauses.
     checks: list[dict[str, Any]] = [

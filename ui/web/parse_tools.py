@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from prompt_debugger.core.base.errors import EngineError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.base.types import ParserOutcome, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import (
@@ -136,6 +136,14 @@ class ParseTools:
         async with aclosing(ticking(_once(call), self._redraw_rate)) as ticks:
             async for judged in ticks:
                 yield MatrixChange() if judged is None else await in_thread(_judged_again, judged, run or 0)
+
+    async def ask_silently(self, trace: Trace) -> Trace | None:
+        """Return a run that is shown no longer with what vLLM's parsers say of it; `None` where none can be asked."""
+        try:
+            return await ask_parsers(trace, self._engine, self._tokenizer(trace, ""))
+        except DebuggerError as error:
+            _log.info("the parsers could not be asked about a kept run: %r", error)
+            return None
 
     @shown_as(tool_error_payload)
     async def splits(

@@ -121,12 +121,18 @@ class Sharing:
             failure = as_debugger_error(error, logs_words=not self.settings.public)
             return self._answers.answer(_failure(failure))
 
-    def pack_run(self, trace: Trace | None) -> str | None:
-        """Return the payload of a run that the browser keeps, masked like all that leaves; `None` if there is none."""
+    def pack_run(self, trace: Trace | None, asked: int | None = None) -> str | None:
+        """Return the payload of a run that the browser keeps, masked like all that leaves; `None` if there is none.
+
+        Args:
+            trace: The run.
+            asked: Number that the browser gave it, where it had it before.
+        """
         if trace is None:
             return None
         try:
-            return self._answers.answer(*sandbox_of().call(share_as, "kept", trace))
+            header, data = sandbox_of().call(share_as, "kept", trace)
+            return self._answers.answer(header if asked is None else {**header, "asked": asked}, data)
         except Exception as error:  # noqa: BLE001  # a history with a gap, no run that seems to have failed
             _log.info("a run could not be kept: %r", error)
             return None

@@ -14,7 +14,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, ChatResult, Completion, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.pipeline import CaseParser
-from prompt_debugger.core.pipeline.reading import apply_step, read_run
+from prompt_debugger.core.pipeline.reading import apply_step, judge_outcomes, read_run
 from prompt_debugger.core.report import (
     Bundle,
     moment_words,
@@ -231,7 +231,36 @@ def compare_packed(packed: str, limit: int) -> str:
         pair = None
     if not (isinstance(pair, list) and len(pair) == _SIDES and all(map(_is_named, pair))):
         raise RequestError("The two runs did not arrive completely.", "Choose them again.")
-    return comparison_payload(*(_named_run(str(name), str(text), limit) for name, text in pair))
+    return comparison_payload(*on_one_basis(*(_named_run(str(name), str(text), limit) for name, text in pair)))
+
+
+def on_one_basis(left: NamedRun, right: NamedRun) -> tuple[NamedRun, NamedRun]:
+    """Return two runs with findings by the same means: both without parsers' answers where one was never asked."""
+    for asked, other in ((left, right), (right, left)):
+        if _has_answers(asked.trace) and not _has_answers(other.trace) and _was_to_be_asked(other.trace):
+            return _found_without_answers(left), _found_without_answers(right)
+    return left, right
+
+
+def _found_without_answers(run: NamedRun) -> NamedRun:
+    judged = run.trace
+    for step in judge_outcomes(run.trace, {}):
+        judged = apply_step(judged, step)
+    return run._replace(trace=replace(run.trace, findings=judged.findings))
+
+
+def _has_answers(trace: Trace) -> bool:
+    return trace.parse is not None and bool(trace.parse.parsers)
+
+
+def _was_to_be_asked(trace: Trace) -> bool:
+    return trace.raw is not None and has_lost_calls(trace)
+
+
+def has_lost_calls(trace: Trace) -> bool:
+    """Return whether calls of a run came back otherwise than written, so that vLLM's parsers are asked about it."""
+    verdict = trace.verdict
+    return verdict is not None and verdict.dropped_calls + verdict.altered_calls + verdict.invented_calls > 0
 
 
 def _is_named(side: object) -> bool:

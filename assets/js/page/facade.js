@@ -4,7 +4,6 @@
 import { settle } from "../tools/bench.js";
 import { chooseCase, chosenCase } from "../editor/chosen_case.js";
 import { keepTarget, restoreDraft } from "../editor/draft.js";
-import { questionEnded } from "./both_servers.js";
 import { runEnded, runExtended } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
@@ -25,6 +24,6 @@ import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
   applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller, editorLanguage,
-  keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, questionEnded, renderLive, requestEdited, restoreDraft, runEnded, runExtended, settle,
+  keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, runExtended, settle,
   tellAt, typed, unpackText, fillOrder, fillRunText,
 };

@@ -1,8 +1,8 @@
 // @ts-check
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
-import { answersCome, questionEnded, runIsKept } from "./both_servers.js";
+import { runIsKept } from "./both_servers.js";
 import { builders } from "../lib/builders.js";
-import { addRun, chooseNamedRuns, chooseRuns, expectRuns, offerRuns } from "../tools/comparison_view.js";
+import { addRun, changeRun, chooseNamedRuns, chooseRuns, expectRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
 import { isKeeping, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "../editor/draft.js";
 import { editorView, replaceRequest } from "../editor/editor_link.js";
@@ -126,14 +126,15 @@ host.runChanged = () => {
 
 // The parsers were asked about the call that it lost, and no one has begun another since.
 export const runExtended = () => {
-  if (last.state !== "done" || last.kept === undefined) return questionEnded();
-  answersCome();
-  host.runChanged?.();
+  if (last.state === "done" && last.kept !== undefined) host.runChanged?.();
 };
 
-/** @param {string} packed */
-async function keepChanged(packed) {
-  const id = last.kept; // which another case takes away while the store opens
+/**
+ * @param {number | undefined} id
+ * @param {string} packed
+ */
+async function keepChanged(id, packed) {
+  if (id && id < 0) return changeRun(id, packed);
   /** @type {KeptRun | undefined} */
   const run = id ? await settled((await store("readonly")).get(id)) : undefined;
   if (run) await put({ ...run, packed });
@@ -142,15 +143,16 @@ async function keepChanged(packed) {
 
 /** @param {Decoded} decoded */
 async function keep({ header, columns }) {
+  if (header.asked !== undefined) return keepAnswers(header.asked, new TextDecoder().decode(columns));
   const isSame = changed !== null;
   const isOfOther = isSame && changed !== last.run; // that was shown before this one
   changed = null;
-  if (isOfOther) return;
+  if (isOfOther) return undefined;
   const text = new TextDecoder().decode(columns);
   const packed = await packText(text);
-  const isThere = packed !== null && isSame && (await keepChanged(packed));
-  if (isThere) return questionEnded();
-  if (packed === null) return; // too long for an event: it could not be opened again
+  const isThere = packed !== null && isSame && (await keepChanged(last.kept, packed));
+  if (isThere) return undefined;
+  if (packed === null) return undefined; // too long for an event: it could not be opened again
   if (isSame && last.state === "recorded" && !isOutdated()) pressedText = editorView()?.state.doc.toString() ?? null;
   const isWhole = last.state === "done" || last.state === "recorded";
   const words = isWhole || !mayKeep(last.sentence || "") ? header.sentence : last.sentence; // a server may repeat a key in its error
@@ -160,8 +162,8 @@ async function keep({ header, columns }) {
   };
   const id = isKeeping() ? await put(record).catch(() => null) : null;
   if (id === null) {
-    addRun(nameOf(record), packed); // for Compare alone, as long as this page is open
-    return runIsKept(isWhole);
+    last.kept = addRun(nameOf(record), packed); // for Compare alone, as long as this page is open
+    return runIsKept(isWhole, { id: last.kept, packed });
   }
   keepCurrentRun(id);
   last.kept = id;
@@ -169,7 +171,18 @@ async function keep({ header, columns }) {
   if (isWhole) before = id;
   await makeRoom();
   await redraw();
-  if (!isSame) runIsKept(isWhole);
+  if (!isSame) runIsKept(isWhole, { id, packed });
+  return undefined;
+}
+
+// What the parsers said of a run that is kept, and shown no longer.
+/**
+ * @param {number} id
+ * @param {string} text
+ */
+async function keepAnswers(id, text) {
+  const packed = await packText(text);
+  if (packed !== null && (await keepChanged(id, packed)) && id > 0) await redraw();
 }
 
 // What the page's server needs to draw a kept run; how one ended that has no verdict, its file does not say.

@@ -61,12 +61,28 @@ export function expectRuns(pair) {
  * A run beside the history: it stands against the one that was chosen last.
  * @param {string} name
  * @param {string} packed
+ * @returns {number} its id
  */
 export function addRun(name, packed) {
   newestAdded -= 1;
   const added = choices.filter((one) => one.id < 0).slice(0, MAX_ADDED - 1);
   choices = [{ id: newestAdded, name, packed }, ...added, ...choices.filter((one) => one.id > 0)];
   chooseRuns([chosen ? chosen[1] : NaN, newestAdded]);
+  return newestAdded;
+}
+
+/**
+ * Something was added to a run beside the history.
+ * @param {number} id
+ * @param {string} packed
+ * @returns {boolean} whether it is there
+ */
+export function changeRun(id, packed) {
+  const run = choices.find((one) => one.id === id);
+  if (!run) return false;
+  choices = choices.map((one) => (one === run ? { ...one, packed } : one));
+  view?.ask();
+  return true;
 }
 
 /** @param {number[]} pair ids of A and B; one that is not there is replaced by the newest other run */
@@ -113,7 +129,8 @@ builders.comparison = (root) => {
   const swap = button("\u21c4", "pd-small", () => chooseRuns([Number(right.value), Number(left.value)]), "Swap A and B");
   swap.setAttribute("aria-label", "Swap A and B");
   root.append(picker(), status, body);
-  let asked = ""; // the pair that is shown, or on its way
+  let asked = ""; // the pair that is shown, or on its way, as it is by now
+  let shown = ""; // what is drawn of it
   /** @type {string[]} */
   let names = []; // of that pair
   view = { draw, ask, refused };
@@ -143,14 +160,15 @@ builders.comparison = (root) => {
   // Only what is looked at is compared.
   async function ask() {
     const pair = settled();
-    if (document.documentElement.dataset.panel !== "compare" || !pair || asked === pair.join()) return;
-    asked = pair.join();
-    const both = pair.map((id) => /** @type {Choice} */ (choices.find((one) => one.id === id)));
+    const both = (pair || []).map((id) => /** @type {Choice} */ (choices.find((one) => one.id === id)));
+    const wanted = both.map((one) => [one.id, one.packed.length]).join(); // what parsers say later makes it longer
+    if (document.documentElement.dataset.panel !== "compare" || !pair || asked === wanted) return;
+    asked = wanted;
     names = both.map((one) => [...one.name].slice(0, MAX_NAME).join(""));
     const bundles = await Promise.all(both.map((one) => unpackText(one.packed)));
     const texts = names.map((name, at) => [name, bundles[at]]);
     const packed = await packText(JSON.stringify(texts));
-    if (asked !== pair.join()) return; // others were chosen meanwhile
+    if (asked !== wanted) return; // others were chosen meanwhile
     keepCompared(pair.every((id) => id > 0) ? pair : []);
     if (packed === null) status.replaceChildren(prose("span", "", "These two runs are too long for the page: `run --bundle B --compare-with A` compares them."));
     else root.pdAsk("submit", { packed });
@@ -178,6 +196,7 @@ builders.comparison = (root) => {
   }
 
   function empty() {
+    shown = "";
     body.replaceChildren(make("p", "pd-empty", "Two runs are shown side by side, with their differences. Run twice, or add a bundle: the runs of this browser's history are the choices above."));
   }
 
@@ -190,6 +209,9 @@ builders.comparison = (root) => {
       told = "";
       status.dataset.tone = header.tone || "";
       if (header.kind === "note") return undefined;
+      const drawn = JSON.stringify(header);
+      if (drawn === shown) return undefined; // what was opened in it stays open
+      shown = drawn;
       const head = make("div", "pd-comparison-head");
       head.append(prose("p", "pd-sentence", header.sentence));
       if (header.explanation) head.firstElementChild?.after(prose("p", "pd-comparison-why", header.explanation));

@@ -31,10 +31,17 @@ export const chosenTrials = () => {
   return JSON.stringify({ chosen, samples: Number(samples.value), budget: Number(budget.value), stop: stop.value, stop_token_ids: ids.value, logprobs: logprobs.checked });
 };
 
+/** @type {() => unknown} */
+let sayWaiting = () => {}; // in place of the list, until it comes
+const HAS_RUN = ".pd-verdict:is([data-state=done], [data-state=recorded])";
+
 builders.variants = (root) => {
   root.classList.add("pd-variants");
-  const empty = () => root.replaceChildren(make("p", "pd-empty", "After a run: what to change of its request, one thing at a time, and what it costs to test."));
+  /** @param {string} words */
+  const say = (words) => root.replaceChildren(make("p", "pd-empty", words));
+  const empty = () => say("After a run: what to change of its request, one thing at a time, and what it costs to test.");
   empty();
+  sayWaiting = () => choice || say("Looking for what can be changed in the request of this run \u2026");
   return {
     show(decoded) {
       choice = null;
@@ -279,5 +286,7 @@ builders.upstream = (root, name) =>
 // The list of what can be changed is made anew whenever the panel is opened.
 document.addEventListener("click", (event) => {
   const tab = under(event, "#pd-tab-fix");
-  if (tab) order("pd-plan-trials", "", null);
+  if (!tab) return;
+  if (document.querySelector(HAS_RUN)) sayWaiting();
+  order("pd-plan-trials", "", null);
 });

@@ -1,15 +1,18 @@
 """Two runs that the browser sends together: compared, or refused with the side that is at fault."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.base.types import Request, Trace
+from prompt_debugger.core.base.types import Request, Trace, VllmOutcome
 from prompt_debugger.core.report import write_bundle
 from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.comparison import NamedRun
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
+from prompt_debugger.ui.web.work import on_one_basis
 from tests.core.tools.experiments.test_runs import changed
 from tests.ui.present.traces import dropped_call_trace
 from tests.ui.web.test_sharing import pack
@@ -48,3 +51,29 @@ def test_what_is_not_a_bundle_is_a_note_that_names_the_side(comparing, text, wor
 )
 def test_what_is_not_a_pair_is_a_note(comparing, packed):
     assert unpack_payload(comparing.compare(packed))[0]["kind"] == "note"
+
+
+def asked_about(trace: Trace) -> Trace:
+    assert trace.parse is not None
+    outcomes = {name: VllmOutcome(None, None, ()) for name in ("vllm:hermes", "vllm:kimi_k2")}
+    return replace(trace, parse=replace(trace.parse, parsers=outcomes))
+
+
+def test_what_parsers_say_of_one_run_is_no_difference_where_the_other_was_not_asked(comparing):
+    trace = dropped_call_trace()
+    alien = replace(trace.findings[0], code="PD499")
+    asked = replace(asked_about(trace), findings=(*trace.findings, alien))  # as if their answers had shown it
+
+    header = unpack_payload(comparing.compare(sent(["a", write_bundle(asked)], ["b", write_bundle(trace)])))[0]
+
+    assert header["sentence"] == "A and B are identical in everything that both runs contain."
+    assert [side["sentence"] for side in header["sides"]] == [trace.verdict.sentence] * 2
+
+
+def test_what_parsers_say_stays_where_both_were_asked_or_the_other_lost_nothing():
+    trace = dropped_call_trace()
+    assert trace.verdict is not None
+    whole = replace(trace, verdict=replace(trace.verdict, dropped_calls=0))
+    for other in (asked_about(trace), whole):
+        pair = NamedRun("a", asked_about(trace)), NamedRun("b", other)
+        assert on_one_basis(*pair) == pair

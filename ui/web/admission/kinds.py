@@ -111,8 +111,8 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
         "ask_apis",
     ),
     Kind.PARSERS: (
-        "ask_parsers", "ask_lost_call", "try_splits", "ask_releases", "judge_constrained", "check_model",
-        "upstream_test",
+        "ask_parsers", "ask_lost_call", "ask_kept_call", "try_splits", "ask_releases", "judge_constrained",
+        "check_model", "upstream_test",
     ),
     Kind.TEMPLATE: (
         "live_render", "render",

@@ -10,6 +10,8 @@ from gradio.events import Dependency
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.orders import FILL_ORDER, OrderPanel
+from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.sharing import Sharing
 from prompt_debugger.ui.web.work import as_it_ended
 
@@ -48,3 +50,22 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     outputs = [page.trace, *page.views.values()]
     # Who opens another one before the first has come means that.
     return view.submit(reopen, None, outputs, api_name="reopen_run", **several, **quiet())
+
+
+def wire_kept_question(view: gr.HTML, orders: OrderPanel, sharing: Sharing, tools: ParseTools) -> None:
+    """Wire the question about a lost call of a run that is kept, and shown no longer: the next one did not wait for it.
+
+    Args:
+        view: The menu, which keeps what the parsers say.
+        orders: Where the script puts the run: its number in the browser, a line break, its file as packed there.
+        sharing: What opens and packs runs.
+        tools: What asks the parsers.
+    """
+
+    async def ask(order: str) -> str:
+        number, _, packed = order.partition("\n")
+        opened = await asyncio.to_thread(sharing.open, packed, is_kept=True)
+        judged = None if opened.trace is None else await tools.ask_silently(opened.trace)
+        return await asyncio.to_thread(sharing.pack_run, judged, int(number)) or gr.skip()
+
+    orders.ask_kept.click(ask, orders.order, view, js=FILL_ORDER, api_name="ask_kept_call", **quiet())

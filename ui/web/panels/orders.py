@@ -40,6 +40,7 @@ class OrderPanel(NamedTuple):
     add_proof: gr.Button
     apply_switch: gr.Button
     apply_template: gr.Button
+    ask_kept: gr.Button
 
 
 def build_orders() -> OrderPanel:
@@ -48,7 +49,17 @@ def build_orders() -> OrderPanel:
         order = gr.Textbox("", show_label=False, elem_id="pd-order")
         answers = build_view("orders", "orders")
         edits = ("apply-switch", "apply-template")
-        names = ("try-fix", "stop-fix", "apply-fix", "copy-fix", "ask-margin", "ask-again", "add-proof", *edits)
+        names = (
+            "try-fix",
+            "stop-fix",
+            "apply-fix",
+            "copy-fix",
+            "ask-margin",
+            "ask-again",
+            "add-proof",
+            *edits,
+            "ask-kept",
+        )
         buttons = [order_button(name) for name in names]
     return OrderPanel(order, answers, *buttons)
 

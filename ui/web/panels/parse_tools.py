@@ -115,9 +115,7 @@ def _wire_lost_call(
     running.then(end_form, None, buttons, api_name="lost_call_end", queue=False, **quiet())
     # What the parsers made of it belongs to the run that a reload brings back.
     running.success(None, None, None, js="() => PromptDebugger.runExtended()", **quiet())
-    over = {"js": "() => PromptDebugger.questionEnded()", **quiet()}
-    running.failure(None, None, None, **over)
-    form.stop.click(None, None, None, cancels=[running], **over)
+    form.stop.click(None, cancels=[running], **quiet())
 
 
 def _beside(
