@@ -18,7 +18,7 @@ from prompt_debugger.ui.present.differences import align_texts
 from prompt_debugger.ui.present.experiments import difference_to_view
 from prompt_debugger.ui.present.ledger import ledger_payload
 from prompt_debugger.ui.present.payload import pack_payload, unpack_payload
-from prompt_debugger.ui.present.verdict import verdict_payload
+from prompt_debugger.ui.present.verdict import lacks_tokenizer, verdict_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, as_sentence, count_of, shortened
 
 MAX_CHANGES = 60
@@ -39,7 +39,7 @@ def comparison_payload(left: NamedRun, right: NamedRun) -> str:
     return pack_payload(
         {
             "sentence": sentence_of(comparison),
-            "explanation": explanation_of(comparison),
+            "explanation": f"{explanation_of(comparison)} {_settling(left, right)}".strip(),
             "sides": [_side("A", left), _side("B", right)],
             "facts": [[fact.label, fact.left, fact.right, fact.differs] for fact in comparison.facts],
             "parts": [
@@ -54,6 +54,19 @@ def comparison_payload(left: NamedRun, right: NamedRun) -> str:
                 ["In both", [_finding(finding) for finding in comparison.in_both]],
             ],
         }
+    )
+
+
+def _settling(left: NamedRun, right: NamedRun) -> str:
+    """Return what would make known what is not compared; "" where a tokenizer would not."""
+    sides = [letter for letter, run in (("A", left), ("B", right)) if lacks_tokenizer(run.trace)]
+    if not sides:
+        return ""
+    of_one = len(sides) == 1
+    return (
+        f"The prompt and the raw output of {' and '.join(sides)} are not known, so they are not compared. "
+        f"{'Its' if of_one else 'Their'} tokenizer{'' if of_one else 's'} would settle it: "
+        "name it under Target (folder or Hub id) and run again."
     )
 
 

@@ -286,7 +286,8 @@ def next_step(trace: Trace, verdict: Verdict) -> JSONObject | None:
     """Return what the button in the verdict does: `kind`, `label`, and the finding's code where it is about one.
 
     Kinds: `try` a fix, `show` one that cannot be tried here, `ask` the model again, ask the `parsers` about an output
-    that stands alone, or of a server that does not say which one reads it.
+    that stands alone, or of a server that does not say which one reads it, name the `tokenizer` of a server that shows
+    neither its prompt nor its output.
     """
     guilty = guilty_finding(trace, verdict)
     if guilty is not None:
@@ -297,11 +298,19 @@ def next_step(trace: Trace, verdict: Verdict) -> JSONObject | None:
         if _hides_its_parser(trace):
             return _step("parsers", "Test every parser")
         return _step("show", "Show the fix", guilty.code) if guilty.fix else None
+    if verdict.conclusion in _UNSETTLED and lacks_tokenizer(trace):
+        return _step("tokenizer", "Name its tokenizer")
     if verdict.conclusion not in _UNSETTLED or trace.server is not None:
         return None
     if trace.request.body.get("messages") and (trace.chat is not None or trace.raw is not None):
         return _step("ask", "Ask the model again with ids")
     return _step("parsers", "Test every parser") if trace.parse is not None and trace.chat is None else None
+
+
+def lacks_tokenizer(trace: Trace) -> bool:
+    """Return whether a server answered whose prompt and output stay unknown until someone names its tokenizer."""
+    is_answered = trace.server is not None and trace.chat is not None
+    return is_answered and trace.prompt is None and trace.local_prompt is None and trace.raw is None
 
 
 def _step(kind: str, label: str, code: str | None = None) -> JSONObject:

@@ -14,6 +14,7 @@ const STEPS = {
   ask: (_, said) => host.order?.("pd-ask-again", "", said),
   target: () => fillIn("#pd-endpoint textarea, #pd-endpoint input"),
   key: () => fillIn(KEY),
+  tokenizer: () => fillIn(TOKENIZER),
   run: () => press("pd-run"),
   reload: () => globalThis.location.reload(),
   parsers: () => {
@@ -22,12 +23,14 @@ const STEPS = {
   },
 };
 const KEY = "#pd-key input";
+const TOKENIZER = "#pd-tokenizer :is(input, textarea)";
 const HINTS = {
   try: "Run the changed request on the same server: is the fault gone, without a new one?",
   show: "Show what to change",
   ask: "Run the request in this paste, so that raw output and message come from one run",
   target: "Open the fields of the target",
   key: "Open the field for this server's key",
+  tokenizer: "Open its field: with it the prompt is rendered here, and the output's tokens are read",
   run: "Ask the model again with what is in the editor",
   reload: "Your text and the target come back",
   parsers: "Which parser reads this output?",
@@ -41,7 +44,8 @@ let watched = null; // the strip that shows a fix of this finding
  */
 export function nextStep(step, said) {
   if (!step || (!host.order && step.kind !== "show")) return null; // a report has nothing to ask
-  if (step.kind === "key" && !document.querySelector(KEY)) return null; // a public page takes none
+  const field = step.kind === "key" ? KEY : step.kind === "tokenizer" ? TOKENIZER : "body";
+  if (!document.querySelector(field)) return null; // a public page takes none
   const made = button(step.label, "pd-primary pd-step", () => STEPS[step.kind](step, said), HINTS[/** @type {keyof typeof HINTS} */ (step.kind)]);
   return made;
 }

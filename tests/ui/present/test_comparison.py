@@ -29,6 +29,17 @@ def test_both_sides_have_name_and_verdict():
     ]
 
 
+def test_a_run_without_prompt_and_output_says_what_would_make_them_known():
+    known = dropped_call_trace()
+    bare = replace(known, prompt=None, local_prompt=None, raw=None, parse=None)
+
+    assert "raw output of B are not known" in drawn(known, bare)["explanation"]
+    assert "Its tokenizer would settle it: name it under Target" in drawn(known, bare)["explanation"]
+    assert "raw output of A and B" in drawn(bare, bare)["explanation"]
+    assert "tokenizer" not in drawn(known, replace(bare, chat=None))["explanation"]
+    assert "tokenizer" not in drawn(known, replace(known, raw=None))["explanation"]
+
+
 def test_each_stage_says_whether_it_differs():
     header = drawn(dropped_call_trace(), changed())
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.base.types import Conclusion, Finding, Severity, Stage, Verdict
+from prompt_debugger.core.base.types import Conclusion, Finding, Severity, Stage, Trace, Verdict
 from prompt_debugger.core.pipeline import load_recording
 from prompt_debugger.ui.present.chains import chain_of, grouped
 from prompt_debugger.ui.present.findings import findings_payload
@@ -59,6 +59,26 @@ def test_the_next_step_of_the_examples(name, kind):
     step = next_step(trace, trace.verdict)
 
     assert (step and step["kind"]) == kind
+
+
+def unknown_server() -> Trace:
+    """A run on a server that shows neither prompt nor output, and whose tokenizer is not known."""
+    trace = recorded("healthy-call")
+    verdict = replace(trace.verdict, conclusion=Conclusion.UNKNOWN)
+    return replace(trace, prompt=None, local_prompt=None, raw=None, parse=None, findings=(), verdict=verdict)
+
+
+def test_a_server_that_shows_nothing_is_to_get_its_tokenizer():
+    trace = unknown_server()
+
+    assert next_step(trace, trace.verdict)["kind"] == "tokenizer"
+
+
+@pytest.mark.parametrize("known", ["local_prompt", "prompt", "raw"])
+def test_a_tokenizer_is_not_asked_for_where_one_is_there_or_nothing_was_answered(known):
+    trace = unknown_server()
+    for one in (replace(trace, **{known: getattr(recorded("healthy-call"), known)}), replace(trace, chat=None)):
+        assert next_step(one, one.verdict) is None
 
 
 def test_notes_on_a_run_stand_in_the_second_line():

@@ -175,7 +175,11 @@ def _build_target(settings: PageSettings, first: Example) -> _Parts:
         target.model or "", label="Model", placeholder="from the request, or the server's default", visible=shown
     )
     tokenizer = gr.Textbox(
-        str(target.tokenizer or ""), label="Tokenizer", placeholder="folder or Hub id", visible=shown
+        str(target.tokenizer or ""),
+        label="Tokenizer",
+        placeholder="folder or Hub id",
+        elem_id="pd-tokenizer",
+        visible=shown,
     )
     # Shown once the tokenizer turns out to have several.
     template_name = gr.Dropdown(
