@@ -218,7 +218,7 @@ def _wire_cases(page: Page) -> Dependency:
     )
     inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, panel.aimed, panel.api]
     filled = [panel.endpoint, panel.model, panel.tokenizer, panel.key, panel.aimed]
-    outputs = [panel.notices, *filled, *labelled]
+    outputs: list[gr.blocks.Block] = [*labelled, panel.notices, *filled]
     live = {"trigger_mode": "always_last", **quiet()}
     # The script presses it after a key: at once, or where a text is long, once someone pauses.
     checks: list[dict[str, Any]] = [

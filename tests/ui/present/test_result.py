@@ -63,7 +63,8 @@ def test_the_next_step_of_the_examples(name, kind):
 
 def unknown_server() -> Trace:
     """A run on a server that shows neither prompt nor output, and whose tokenizer is not known."""
-    trace = recorded("healthy-call")
+    trace: Trace = recorded("healthy-call")
+    assert trace.verdict is not None
     verdict = replace(trace.verdict, conclusion=Conclusion.UNKNOWN)
     return replace(trace, prompt=None, local_prompt=None, raw=None, parse=None, findings=(), verdict=verdict)
 
