@@ -218,13 +218,13 @@ def _wire_cases(page: Page) -> Dependency:
     )
     inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, panel.aimed, panel.api]
     filled = [panel.endpoint, panel.model, panel.tokenizer, panel.key, panel.aimed]
-    outputs: list[gr.blocks.Block] = [*labelled, panel.notices, *filled]
+    said: list[gr.blocks.Block] = [*labelled, panel.notices, *filled]
     live = {"trigger_mode": "always_last", **quiet()}
     # The script presses it after a key: at once, or where a text is long, once someone pauses.
     checks: list[dict[str, Any]] = [
-        panel.check.click(check_request, inputs, outputs, api_name="check_request", **live),
-        panel.read_as.input(check_request, inputs, outputs, api_name="check_reading", **live),
-        panel.row.input(check_request, inputs, outputs, api_name="check_row", **live),
+        panel.check.click(check_request, inputs, said, api_name="check_request", **live),
+        panel.read_as.input(check_request, inputs, said, api_name="check_reading", **live),
+        panel.row.input(check_request, inputs, said, api_name="check_row", **live),
     ]
     recoloured = "() => PromptDebugger.editorLanguage()"
     panel.recolour.click(None, None, panel.editor, js=recoloured, api_name="recolour", **quiet())
