@@ -102,16 +102,20 @@ def _refuses_unclosed_calls(reading: Reading) -> bool:
     """No call is expected where closing or opening tags are missing or the rest of a list is cut."""
     case, calls = reading.case, reading.parsed.calls
     expects_none = case.calls == () or case.n_calls == 0
-    return expects_none and any(
-        call.status is CallStatus.TRUNCATED or _TAG_IS_MISSING.search(call.problem or "") for call in calls
-    )
+    gaps = [call.status is CallStatus.TRUNCATED or bool(_TAG_IS_MISSING.search(call.problem or "")) for call in calls]
+    whole = [(call.name, call.arguments_json) for call, is_gap in zip(calls, gaps, strict=True) if not is_gap]
+    return any(gaps) and (expects_none or (bool(case.calls) and [*case.calls] == whole))
 
 
 def _is_begun_otherwise(reading: Reading) -> bool:
     """Reasoning is switched off in the parser's set-up, which the output does not show."""
     case, read = reading.case, reading.parsed.reasoning
     is_left = (case.content or "").strip() == case.raw.strip()
-    return case.reasoning == "" and read is not None and (is_left or case.raw.lstrip().startswith(read))
+    if case.reasoning or case.reasoning is None:
+        return False
+    if read is None:
+        return is_left and case.raw.lstrip().startswith("</think>")
+    return is_left or case.raw.lstrip().startswith(read)
 
 
 def _types_without_schema(reading: Reading) -> bool:
@@ -208,7 +212,37 @@ def _cuts_blocks_otherwise(reading: Reading) -> bool:
     """Reasoning in several blocks, nested, or not at the beginning: every parser decides in its own way."""
     tags = _THOUGHT.findall(reading.case.raw)
     is_late = bool(tags) and not reading.case.raw.lstrip().startswith(tags[0]) and tags[0] != "</think>"
-    return "calls" not in reading.faults and (sum(tag == "<think>" for tag in tags) > 1 or is_late)
+    return "calls" not in reading.faults and (sum(not tag.startswith("</") for tag in tags) > 1 or is_late)
+
+
+def _keeps_all_beside_calls(reading: Reading) -> bool:
+    """The calls are right, and the whole output is expected as text beside them."""
+    case = reading.case
+    is_whole = bool(case.calls) and (case.content or "").strip() == case.raw.strip()
+    return is_whole and reading.faults == ("content",)
+
+
+def _leaves_escapes(reading: Reading) -> bool:
+    """Python's escapes in a string are expected as they are written: a backslash and a letter."""
+    case, found = reading.case, whole_calls(reading.parsed)
+    if reading.faults != ("calls",) or not case.calls or len(case.calls) != len(found):
+        return False
+    return all(
+        name == read and isinstance(wanted, dict) and {key: _unescaped(text) for key, text in wanted.items()} == given
+        for (name, wanted), (read, given) in zip(case.calls, found, strict=True)
+    )
+
+
+def _unescaped(text: Any) -> Any:
+    """Return a text as Python reads it between quotation marks."""
+    if not isinstance(text, str) or "\n" in text:
+        return text
+    for quote in "'\"":
+        try:
+            return ast.literal_eval(f"{quote}{text}{quote}")
+        except (ValueError, SyntaxError):
+            continue
+    return text
 
 
 def _guesses_by_words(reading: Reading) -> bool:
@@ -340,6 +374,16 @@ POLICIES = (
         "reasoning in several blocks, nested or late, is cut otherwise",
         "the suites contradict one another, and the same text is read in two ways in one of them",
         _cuts_blocks_otherwise,
+    ),
+    Policy(
+        "the whole output stays in the text beside its calls",
+        "a client that shows it shows markup",
+        _keeps_all_beside_calls,
+    ),
+    Policy(
+        "escapes in a Python string stay as they are written",
+        "the notation is Python's, and a model that writes it means the character",
+        _leaves_escapes,
     ),
     Policy("reasoning is guessed by phrases", "no tag says where it ends", _guesses_by_words),
     Policy("a parser without its markers answers nothing", "the text is there", _answers_nothing),

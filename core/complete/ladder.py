@@ -339,7 +339,8 @@ def observed_server(server: Server, facts: RunFacts) -> Server:
 def _why_no_ids(gathered: Gathered) -> str:
     chat = gathered.chat
     if chat is None or (chat.error is not None and not chat.message):
-        return "The chat request without streaming got no answer"
+        is_streamed = gathered.sent.get("stream") is True
+        return f"The chat request {'with `stream`' if is_streamed else 'without streaming'} got no answer"
     if gathered.sent.get("include_reasoning") is False:
         return "`include_reasoning: false` makes the server withhold the ids of the chat's run"
     if missing := _missing_ids(chat, gathered.sent):

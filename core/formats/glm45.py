@@ -112,7 +112,7 @@ FORMAT: ModelFormat = TextFormat(
         *(Mark(token, FAIR) for token in sorted(_BOX)),
         Mark("<arg_key>"),
         Mark("<arg_value>", STRONG),
-        Mark("<tool_call>", pattern=r"<tool_call>\s*[^\W\d][\w.\-]*\s*(?:\n|</tool_call>)"),
+        Mark("<tool_call>", pattern=r"<tool_call>\s*[^\W\d][\w.\-]*\s*(?:\n|</tool_call>|</arg_value>)"),
     ),
     tails=("<|assistant|>",),
     conventions=Conventions(
@@ -131,8 +131,8 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=TagCalls(
-        opener=re.compile(_NAME + r"(?:\\n)?\s*(?=<arg_key>|</tool_call>|<arg_value>|\n|\Z|\{)"),
-        closer=re.compile(r"</tool_call>|</user>"),
+        opener=re.compile(_NAME + r"(?:\\n)?\s*(?=<arg_key>|</tool_call>|</?arg_value>|\n|\Z|\{)"),
+        closer=re.compile(r"</tool_call>|</user>|(?<=[\w.\-])</arg_value>"),
         parameter=re.compile(
             rf"<arg_key>\s*(?P<key>{_KEY})\s*(?:</arg_key>\s*)?(?:</arg_key>|<arg_value>)"
             r"(?:(?:\s|\\n)*+<arg_value>|(?<=</arg_key>)\s*+)?"

@@ -109,6 +109,7 @@ FORMAT: ModelFormat = _HunyuanV3(
         Mark("<tool_calls>", 0.97, r"<tool_calls>\s*<tool_call>[^<]{1,256}<(?:arg_key|/tool_call)>"),
         Mark("<tool_calls:", STRONG, r"<tool_calls:[^\s<>]{1,40}>"),
         Mark("<arg_key:", STRONG, r"<arg_key:[^\s<>]{1,40}>"),
+        Mark("<tool_call:", STRONG, r"<tool_call:[^\s<>]{1,40}>"),
         Mark("<think:", STRONG, r"<think:[^\s<>]{1,40}>"),
         Mark("</think:", STRONG, r"</think:[^\s<>]{1,40}>"),
         Mark("<｜hy_eos", STRONG, r"<｜hy_eos(?::[^\s<>｜]{1,40})?｜>"),
@@ -128,9 +129,9 @@ FORMAT: ModelFormat = _HunyuanV3(
     ),
     scan=TagCalls(
         opener=re.compile(
-            rf"<tool_call{_SUFFIX}>\s*+(?P<name>[^<\n]{{0,256}}?)\s*+(?:<tool_sep{_SUFFIX}>|(?=<arg_key)|(?<=[\w.\-])(?=</tool_call)|\Z)"
+            rf"<tool_call{_SUFFIX}>\s*+(?P<name>[^<\n]{{0,256}}?)\s*+(?:<tool_sep{_SUFFIX}>|(?=<arg_key)|(?<=[\w.\-])(?=</(?:tool_call|arg_value))|\Z)"
         ),
-        closer=re.compile(rf"</tool_call{_SUFFIX}>"),
+        closer=re.compile(rf"</tool_call{_SUFFIX}>|(?<=[\w.\-])</arg_value{_SUFFIX}>"),
         parameter=re.compile(rf"<arg_key{_SUFFIX}>(?P<key>[^<\n]{{0,200}})</arg_key{_SUFFIX}>\s*<arg_value{_SUFFIX}>"),
         partial=re.compile(
             r"</?(?:arg_key[^<>\n]{0,40}>[^<\n]{0,200}(?:</arg_key[^<>\n]{0,40}>\s*)?<?)?[^<>\n]{0,80}\Z"

@@ -20,6 +20,7 @@ Source: the chat template of Muse Glimmer, 2026; vLLM 0.32 `tool_parsers/muse_gl
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
@@ -34,17 +35,18 @@ from prompt_debugger.core.parse.tools import tool_names
 
 _NO_RECIPIENT = re.compile(r"(?:\A|assistant)[^\S\n]{0,8}<\|message\|>\Z")
 _HEADER_CHARS = 64
+_WRAPPER = re.compile(r"</?atem:function_calls>")
 
 _TAGS = TagCalls(
     exact_tags=True,
     opener=re.compile(
-        r"<atem:invoke\b[^>]{0,256}?\bname=\"(?P<name>[^\"<>\n]{0,256})"
+        r"<atem:invoke\b[^>]{0,256}?\bname=\"(?P<name>[^\"<>\n]{0,256}(?:<\|message\|>[^\"<>\n]{1,256}){0,4})"
         r"(?:(?:<\|message\|>){0,4}\"[^>]{0,256}(?:>|\Z)|(?:<\|message\|>){1,4}(?=\s*<atem:)|\Z)"
     ),
     closer=re.compile(r"</atem:invoke>"),
     parameter=re.compile(r"<atem:parameter\b[^>]{0,256}?\bname=\"(?P<key>[^\"\n]{1,256})\"[^>]{0,256}>"),
     parameter_closer=re.compile(r"</atem:parameter>"),
-    wrapper=re.compile(r"</?atem:function_calls>"),
+    wrapper=_WRAPPER,
     cut_wrapper=re.compile(r"<atem:function_calls>"),
     decodes_untyped=True,
 )
@@ -64,7 +66,8 @@ def _noting(call: ToolCallAttempt, odd: str | None, raw: str) -> ToolCallAttempt
     head = raw[call.char_span.start : call.arguments_span.start if call.arguments_span else call.char_span.stop]
     stray = "a `<|message|>` is in its name" if "<|message|>" in head else None
     problem = "; ".join(filter(None, (odd, stray, call.problem)))
-    return replace(call, problem=problem) if problem else call
+    name = call.name.replace("<|message|>", "") if call.name and stray else call.name
+    return replace(call, name=name, problem=problem) if problem else call
 
 
 def scan_headless(raw: str, region: Span, context: ReadContext) -> Scan:
@@ -74,10 +77,19 @@ def scan_headless(raw: str, region: Span, context: ReadContext) -> Scan:
     missing = "the header ` to=NAME<|message|>` before its block is missing"
     calls = tuple(
         replace(_undouble(call, names), problem="; ".join(filter(None, (missing, call.problem))))
-        for call in found.calls
+        for call in _in_blocks(raw, region, found.calls)
         if call.status is CallStatus.COMPLETE
     )
     return replace(found, calls=calls) if calls else Scan()
+
+
+def _in_blocks(raw: str, region: Span, calls: tuple[ToolCallAttempt, ...]) -> list[ToolCallAttempt]:
+    """Return the invocations in a block where there is one: those outside are examples. Without any, all."""
+    tags = [*_WRAPPER.finditer(raw, region.start, region.stop)]
+    starts = [tag.start() for tag in tags]
+    before = [bisect(starts, call.char_span.start) for call in calls]
+    inside = [call for call, n in zip(calls, before, strict=True) if n and not tags[n - 1].group().startswith("</")]
+    return inside or [*calls]
 
 
 def _undouble(call: ToolCallAttempt, names: frozenset[str]) -> ToolCallAttempt:

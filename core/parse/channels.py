@@ -26,7 +26,7 @@ from prompt_debugger.core.parse.reading import (
     find_end,
     scan_for_calls,
 )
-from prompt_debugger.core.parse.scan import PatternFinder
+from prompt_debugger.core.parse.scan import PatternFinder, is_quoted_inline
 
 BodyKind = Literal["reasoning", "content", "calls"]
 
@@ -74,7 +74,7 @@ class Channels:
         while position < stop:
             header = finder.next(self.header, position)
             following = stop if header is None else header.start()
-            stretches += _marks(self.end, raw, Span(position, following))
+            stretches += self._ends_in(raw, Span(position, following))
             if header is None:
                 break
             body = self._body_of(finder, header)
@@ -109,8 +109,23 @@ class Channels:
         return body if header.groupdict().get("open") is None else Span(header.start("open"), body.stop)
 
     def _body_from(self, finder: PatternFinder, start: int) -> Span:
-        ends = (finder.next(pattern, start) for pattern in (self.end, self.header))
+        end = finder.next(self.end, start)
+        while end is not None and self._is_mention(finder.text, end, finder.stop):
+            end = finder.next(self.end, end.end())
+        ends = (end, finder.next(self.header, start))
         return Span(start, min((match.start() for match in ends if match is not None), default=finder.stop))
+
+    def _is_mention(self, raw: str, end: re.Match[str], stop: int) -> bool:
+        """Return whether a text only speaks of the end of a message: its sentence goes on, and no header follows."""
+        is_quoted = is_quoted_inline(raw, Span(*end.span()), stop, in_sentence=True)
+        return is_quoted and self.header.match(raw, end.end()) is None
+
+    def _ends_in(self, raw: str, region: Span) -> list[Stretch]:
+        return [
+            Stretch(Segment(Span(*match.span()), SegmentKind.MARKUP))
+            for match in self.end.finditer(raw, region.start, region.stop)
+            if not self._is_mention(raw, match, region.stop)
+        ]
 
     def _include_end(self, raw: str, body: Span) -> Span:
         end = self.end.match(raw, body.stop)
@@ -129,10 +144,3 @@ class Channels:
 
 def _mark(span: Span) -> Stretch:
     return Stretch(Segment(span, SegmentKind.MARKUP), frames_call=True)
-
-
-def _marks(pattern: re.Pattern[str], raw: str, region: Span) -> list[Stretch]:
-    return [
-        Stretch(Segment(Span(*match.span()), SegmentKind.MARKUP))
-        for match in pattern.finditer(raw, region.start, region.stop)
-    ]

@@ -306,7 +306,8 @@ def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Con
             segments += run
             position = start
         if stop > position:
-            segments.append(replace(segment, char_span=Span(position, stop)) if position > start else segment)
+            rest = replace(segment, char_span=Span(position, stop)) if position > start else segment
+            segments += _seen(raw, rest, conventions.unseen) if rest.kind is SegmentKind.REASONING else (rest,)
             position = stop
         frames_before = frames_call
     if position < len(raw):
@@ -316,6 +317,21 @@ def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Con
 
 
 _place_of = attrgetter("segment.char_span")
+
+
+def _seen(raw: str, segment: Segment, unseen: frozenset[str]) -> list[Segment]:
+    """Take the control tokens out of reasoning that no client is shown."""
+    start, stop = segment.char_span
+    if not unseen or not any(text in raw for text in unseen):
+        return [segment]
+    split: list[Segment] = []
+    for match in _special_pattern(frozenset(), unseen).finditer(raw, start, stop):
+        if match.group() not in unseen:
+            continue
+        split += [replace(segment, char_span=Span(start, match.start()))]
+        split += [Segment(Span(*match.span()), SegmentKind.MARKUP)]
+        start = match.end()
+    return [*split, replace(segment, char_span=Span(start, stop))]
 
 
 def _content_run(
@@ -352,8 +368,12 @@ def _content_run(
 
 
 def _drop_specials(raw: str, run: list[Segment], context: ReadContext, conventions: Conventions) -> list[Segment]:
-    """Take special tokens out of content: a server shows none of them. A quoted one is ordinary text."""
+    """Take special tokens out of content: a server shows none of them.
+
+    A quoted one is ordinary text, and so is the end of a turn in the middle of a sentence.
+    """
     pattern = _special_pattern(context.special_texts, conventions.ends | conventions.unseen)
+    sayable = conventions.ends - conventions.unseen - context.special_texts - _TURN_ENDS
     if pattern.search(raw, run[0].char_span.start, run[-1].char_span.stop) is None:
         return run
     split: list[Segment] = []
@@ -362,8 +382,9 @@ def _drop_specials(raw: str, run: list[Segment], context: ReadContext, conventio
         if segment.kind is not SegmentKind.CONTENT:
             split.append(segment)
             continue
-        shown = (m for m in pattern.finditer(raw, start, stop) if not is_quoted_inline(raw, Span(*m.span()), stop))
-        for match in shown:
+        for match in pattern.finditer(raw, start, stop):
+            if is_quoted_inline(raw, Span(*match.span()), stop, in_sentence=match.group() in sayable):
+                continue
             split.append(Segment(Span(start, match.start()), SegmentKind.CONTENT))
             split.append(Segment(Span(match.start(), match.end()), SegmentKind.MARKUP))
             start = match.end()

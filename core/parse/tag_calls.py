@@ -305,9 +305,12 @@ class _TagScan:
                 else f"its closing tag is missing before {ends_here!r}"
             )
             problems_all = "; ".join([*problems, note])
-            status = CallStatus.MALFORMED if problems else CallStatus.COMPLETE
+            is_begun = not values and self._family.opener.match(self._text, position, self._region.stop) is not None
+            status = CallStatus.MALFORMED if problems or is_begun else CallStatus.COMPLETE
             return Arguments(span, decoded, status, problems_all, end)
         status = CallStatus.MALFORMED if problems else CallStatus.COMPLETE
+        if self._family.parameter_closer.fullmatch(closer.group()):
+            problems.append(f"it is closed by {closer.group()!r}")
         return Arguments(span, decoded, status, "; ".join(problems) or None, closer.end())
 
     def _find_close(self, position: int) -> re.Match[str] | None:

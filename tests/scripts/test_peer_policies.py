@@ -14,6 +14,7 @@ from benchmarks.peers.policies import policy_of
 from prompt_debugger.core.base.types import JSONObject
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+ESCAPED = "<|tool_call_start|>[f(a=\"b\\n'c'\")]<|tool_call_end|>"
 F = ("f", {"a": 1})
 TOOL = {"type": "function", "function": {"name": "g", "parameters": {"type": "object", "properties": {}}}}
 POLICIES = [
@@ -38,9 +39,17 @@ POLICIES = [
     (PeerCase("", "", "<think>a</think>b", content="b", reasoning=""), "switched off is thrown away"),
     (PeerCase("", "", "<think>a</think>Hi. <tool_ca", content="Hi.", reasoning="a"), "half a marker"),
     (PeerCase("", "", "<think>a</think>b\n\nc", content="b\nc"), "closed up"),
+    (PeerCase("", "", "</think>Hi.", calls=(), content="</think>Hi.", reasoning=""), "switched off"),
+    (PeerCase("", "", CALL, calls=(F,), content=CALL), "beside its calls"),
+    (PeerCase("", "", ESCAPED, calls=(("f", {"a": "b\\n'c'"}),)), "escapes in a Python string"),
+    (PeerCase("", "", f"{CALL}{CALL.removesuffix('</tool_call>')}", calls=(F,)), "without all its tags"),
     (PeerCase("x::test_invalid_funcall_id_skipped", "", CALL, calls=()), "cleaned beyond"),
 ]
 MISREAD = [
+    PeerCase("", "", "</think>Hi.", calls=(), content="Ho.", reasoning=""),
+    PeerCase("", "", CALL, calls=(F,), content=f"{CALL}."),
+    PeerCase("", "", ESCAPED, calls=(("f", {"a": "b\\t'c'"}),)),
+    PeerCase("", "", f"{CALL}{CALL.removesuffix('</tool_call>')}", calls=(("g", {}),)),
     PeerCase("", "", f"Hi.\n{CALL}", calls=(("g", {"a": 1}),)),
     PeerCase("", "", f"Hi.\n{CALL}", calls=(F,), content="Ho."),
     PeerCase("", "", CALL, calls=(F, F)),

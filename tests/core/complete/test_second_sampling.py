@@ -52,6 +52,14 @@ async def test_a_stream_without_ids_is_read_by_the_same_request_asked_whole() ->
     assert "the same request, asked without `stream`" in found.why
 
 
+async def test_a_stream_that_fails_is_not_called_the_request_without_streaming() -> None:
+    found, _ = await run({CHAT: answer(200, WITH_IDS), f"{CHAT}#stream": FAILURE, **DECODED}, {"stream": True}, "detokenize")
+
+    assert found.raw is not None
+    assert found.why.startswith("The chat request with `stream` got no answer")
+    assert found.why.endswith("the same request, asked without `stream`.")
+
+
 async def test_a_whole_answer_that_fails_next_to_a_stream_is_reported() -> None:
     found, _ = await run({CHAT: FAILURE}, {"stream": True})
 
