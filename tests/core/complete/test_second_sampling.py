@@ -53,7 +53,9 @@ async def test_a_stream_without_ids_is_read_by_the_same_request_asked_whole() ->
 
 
 async def test_a_stream_that_fails_is_not_called_the_request_without_streaming() -> None:
-    found, _ = await run({CHAT: answer(200, WITH_IDS), f"{CHAT}#stream": FAILURE, **DECODED}, {"stream": True}, "detokenize")
+    found, _ = await run(
+        {CHAT: answer(200, WITH_IDS), f"{CHAT}#stream": FAILURE, **DECODED}, {"stream": True}, "detokenize"
+    )
 
     assert found.raw is not None
     assert found.why.startswith("The chat request with `stream` got no answer")
