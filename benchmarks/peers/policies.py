@@ -104,7 +104,7 @@ def _refuses_unclosed_calls(reading: Reading) -> bool:
     expects_none = case.calls == () or case.n_calls == 0
     gaps = [call.status is CallStatus.TRUNCATED or bool(_TAG_IS_MISSING.search(call.problem or "")) for call in calls]
     whole = [(call.name, call.arguments_json) for call, is_gap in zip(calls, gaps, strict=True) if not is_gap]
-    return any(gaps) and (expects_none or (bool(case.calls) and [*case.calls] == whole))
+    return any(gaps) and (expects_none or bool(whole and [*(case.calls or ())] == whole))
 
 
 def _is_begun_otherwise(reading: Reading) -> bool:

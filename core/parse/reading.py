@@ -306,8 +306,8 @@ def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Con
             segments += run
             position = start
         if stop > position:
-            rest = replace(segment, char_span=Span(position, stop)) if position > start else segment
-            segments += _seen(raw, rest, conventions.unseen) if rest.kind is SegmentKind.REASONING else (rest,)
+            left = replace(segment, char_span=Span(position, stop)) if position > start else segment
+            segments += _seen(raw, left, conventions.unseen) if left.kind is SegmentKind.REASONING else (left,)
             position = stop
         frames_before = frames_call
     if position < len(raw):
