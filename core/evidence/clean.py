@@ -57,6 +57,8 @@ _WITHIN = re.compile(r"\S {1,8}\S")  # blanks that indent nothing
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _MAX_PARAGRAPHS = 50
 _BOX = "\u2503\u2502|"
+_LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*+',?|\"(?:[^\"\\\n]|\\.)*+\",?")
+_MAX_LITERALS = 200  # lines
 _MIN_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
 _CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w{1,40}\(")
 
@@ -252,6 +254,20 @@ def _unprinted(text: str) -> str | None:
         return None
 
 
+def _joined_literals(text: str) -> str | None:
+    """Return strings that were copied out of a program, one below the other, as the text that they make."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not 1 < len(lines) <= _MAX_LITERALS or not all(map(_LITERAL.fullmatch, lines)):
+        return None
+    if any(line.endswith(",") for line in lines[:-1]):
+        return None  # members of a list
+    try:
+        joined = ast.literal_eval(f"({text.strip().rstrip(',')})")
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return joined if isinstance(joined, str) else None
+
+
 def _strip_lines(text: str, prefix: re.Pattern[str]) -> str | None:
     """Take a prefix off every line; `None` unless nearly all lines have it."""
     if prefix.match(_first(text)) is None:
@@ -363,6 +379,7 @@ _STEPS: tuple[Step, ...] = (
     ("The table around the text was removed.", unfold_tables),
     ("HTML escapes were decoded.", _unescaped),
     ("Typographic quotes were replaced by plain ones.", _straightened),
+    ("The strings of a program, one below the other, were joined.", _joined_literals),
     ("The JSON string around the text was unwrapped.", unstringed),
     ("The text above a JSON string was left out, and the string was unwrapped.", unstringed_alone),
     ("The JSON string around the text was unwrapped.", unstringed_lines),

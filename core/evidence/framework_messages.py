@@ -9,6 +9,7 @@
     {"info": {"role": "assistant"}, "parts": [{"type": "tool", "tool": …, "state": {…}}]}         OpenCode
     {"Role": {"Label": "assistant"}, "Items": [{"$type": "FunctionCallContent", …}]}              Semantic Kernel
     AssistantMessage(content=[FunctionCall(id=…, arguments=…, name=…)])                           AutoGen
+    AssistantMessage(content='', tool_calls=[ToolCall(function=FunctionCall(name=…, arguments=…), id=…)])   Mistral
 
 Sources: the public documentation of each, and what people have posted, as of 2026-11.
 """
@@ -21,7 +22,7 @@ from collections.abc import Callable, Mapping
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.printed_objects import answer_of, class_of
-from prompt_debugger.core.evidence.python_repr import CUT, plain
+from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain
 
 _ROLES: Mapping[str, str] = {
     "human": "user", "user": "user", "ai": "assistant", "assistant": "assistant", "system": "system",
@@ -115,6 +116,9 @@ def _langchain(value: JSONObject) -> list[JSONObject]:
         return [{"role": role, "content": _text(content)}]
     if any(class_of(one) == "FunctionCall" for one in _items(content)):
         return [autogens_answer(content)]
+    if any(as_object(one.get("function")) for one in _items(held.get("tool_calls"))):
+        answer = answer_of({**held, CLASS: "ChatMessage"})  # of Mistral's client, as the server sent it
+        return [as_object(answer)] if isinstance(answer, dict) else []
     answer = answer_of({"additional_kwargs": {}, **held})
     choices = _items(as_object(answer).get("choices"))
     return [as_object(choices[0].get("message"))] if choices else []

@@ -7,7 +7,9 @@ vllm-mlx serve MODEL --rate-limit 60                             a command
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 
 # Lines of a program: errors that its text mentions were not reported by anyone.
 _CODE_LINE = re.compile(
@@ -20,6 +22,10 @@ _CODE_LINE = re.compile(
 )
 _SCRIPT = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |async def )|\.(?:create|invoke|parse|generate)\(")
 _MAX_SCRIPT = 20_000
+# What a comment of a program says that someone got: the name of an exception, a status, a body.
+_IN_COMMENT = re.compile(
+    r"(?m)#[^\n]{0,200}(?:\b[A-Z]\w{2,60}(?:Error|Exception)\b|\b[45]\d\d\b|[\"']error[\"']|\berror ?:|Traceback)"
+)
 _MAX_CODE_LINES = 4
 _FRAME = re.compile(
     r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
@@ -78,6 +84,24 @@ def is_source(text: str) -> bool:
     """Return whether a text is a program and not its traceback."""
     lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
     return lines == _MAX_CODE_LINES and _FRAME.search(text) is None
+
+
+def is_program(text: str) -> bool:
+    """Return whether a text is Python that calls a client, and nothing else: no error was printed in it or beside it.
+
+    >>> is_program("x = client.chat.completions.create(max_tokens=9)  # Required field"), is_program("Required field")
+    (True, False)
+    """
+    if len(text) > _MAX_SCRIPT or _SCRIPT.search(text) is None or _IN_COMMENT.search(text) is not None:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    does = [one for one in body if not isinstance(one, ast.Expr) or isinstance(one.value, ast.Call | ast.Await)]
+    return len(does) == len(body) and not any(isinstance(one, ast.AnnAssign) and one.value is None for one in body)
 
 
 def is_script(text: str) -> bool:

@@ -60,7 +60,10 @@ def has_cut_answer(value: JSON) -> bool:
         return isinstance(value, list) and any(has_cut_answer(item) for item in value)
     choices = value.get("choices")
     if isinstance(choices, list) and choices:
-        message = as_object(choices[0]).get("message")
+        choice = as_object(choices[0])
+        message = choice.get("message")
+        if isinstance(choice.get("text"), str):  # of plain completions
+            return CUT in choice
         return not isinstance(message, dict) or CUT in message
     return CUT in value
 
@@ -176,7 +179,7 @@ def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     if "candidates" in value:
         return _gemini
     choices = value.get("choices")
-    if isinstance(choices, list) and any("message" in as_object(choice) for choice in choices):
+    if isinstance(choices, list) and any(_is_choice(as_object(choice)) for choice in choices):
         return _completion
     message = value.get("message")
     if isinstance(message, dict) and "finish_reason" in value:
@@ -187,6 +190,10 @@ def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     if is_message or (isinstance(value.get("tool_calls"), list) and "role" not in value and "messages" not in value):
         return _anthropic if isinstance(value.get("content"), list) and value.get("type") == "message" else _message
     return None
+
+
+def _is_choice(choice: JSONObject) -> bool:
+    return "message" in choice or (isinstance(choice.get("text"), str) and "finish_reason" in choice)
 
 
 def _completion(value: JSONObject) -> JSON:
@@ -223,11 +230,24 @@ def _message(value: JSONObject) -> JSON:
     message = _drop_nulls(rest)
     message.setdefault("role", "assistant")
     if isinstance(calls, list):
-        message["tool_calls"] = [{"type": "function", **_drop_nulls(as_object(call))} for call in whole]
+        message["tool_calls"] = [{"type": "function", **_drop_nulls(_encoded(as_object(call)))} for call in whole]
     elif calls is not None:
         message["tool_calls"] = plain(calls)
     is_empty = not whole and not message.get("content")
     return None if CUT in value and is_empty else message
+
+
+def _encoded(call: JSONObject) -> JSONObject:
+    """Return a call with its arguments as a text.
+
+    Clients of Ollama and Mistral, whose class is `ToolCall`, print them as the object that the API sends.
+    """
+    function = as_object(call.get("function"))
+    arguments = function.get("arguments")
+    if class_of(call) != "ToolCall" or not isinstance(arguments, dict) or CLASS in arguments:
+        return call
+    text = json.dumps(plain(arguments), ensure_ascii=False)
+    return {**call, "function": {**function, "arguments": text}}
 
 
 def _lone_call(value: JSONObject) -> JSON:

@@ -31,6 +31,7 @@ from prompt_debugger.core.evidence.not_errors import (
     drop_captions,
     drop_handlers,
     drop_manual,
+    is_program,
     is_source,
     is_unfilled,
 )
@@ -115,6 +116,8 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
+    if is_program(text):
+        return None
     text = drop_denied(drop_handlers(drop_manual(drop_captions(_BOX.sub(" ", text[:MAX_CHARS])))))
     if text.lstrip().startswith(("data:", "event:")):
         return _read_stream(text)

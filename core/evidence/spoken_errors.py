@@ -26,6 +26,7 @@ from prompt_debugger.core.evidence.not_errors import (
     is_command,
     is_manual,
     is_of_program,
+    is_program,
     is_source,
 )
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
@@ -52,7 +53,7 @@ _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECAS
 
 def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
-    if len(text) > _MAX_CHARS or is_source(text) or is_manual(text):
+    if len(text) > _MAX_CHARS or is_source(text) or is_manual(text) or is_program(text):
         return None
     text = drop_denied(drop_documents(drop_manual(drop_captions(text))))
     status: FoundError | None = None

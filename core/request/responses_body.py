@@ -13,8 +13,13 @@ from prompt_debugger.core.request.responses_tools import flat_tools, set_choice
 
 
 def is_responses_body(value: JSONObject) -> bool:
-    """Return whether a body is for `/v1/responses`."""
-    return "messages" not in value and "prompt" not in value and isinstance(value.get("input"), str | list)
+    """Return whether a body is for `/v1/responses`; one with a `voice` is for `/v1/audio/speech`."""
+    return (
+        "messages" not in value
+        and "voice" not in value
+        and "prompt" not in value
+        and isinstance(value.get("input"), str | list)
+    )
 
 
 _RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}

@@ -4,7 +4,7 @@ What it finds:
     finish_reason `length`, or as many tokens as the request allows, of an answer that is
     text, with the limit as far as the counts show it. A warning if only the answer is
     known, otherwise a note. Cut calls, promised JSON and reasoning, and empty answers, have
-    separate rules.
+    separate rules. The same of a plain completion, whose output is known and is text alone.
 
 Why it matters:
     The text is only the beginning of an answer. Whatever looks wrong at its end follows from that.
@@ -25,17 +25,20 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, why_cut
+from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw, why_cut
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report a cut text."""
     chat = trace.chat
+    if chat is None and trace.chat_stream is None and trace.raw is not None:
+        yield from _find_in_completion(trace)
+        return
     if chat is None or chat.error or returned_calls(trace) or (reason := why_cut(trace)) is None:
         return
     if as_object(body_of(trace).get("response_format")) or (trace.parse is not None and trace.parse.parsed.calls):
@@ -59,12 +62,39 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
+def _find_in_completion(trace: Trace) -> Iterator[Report]:
+    """Report an answer of plain completions that a limit cut, where it is text alone."""
+    raw, parse = trace.raw, trace.parse
+    if raw is None or parse is None or raw.finish_reason != "length":
+        return
+    if parse.parsed.calls or parse.parsed.reasoning is not None or as_object(body_of(trace).get("response_format")):
+        return
+    limit = output_limit(trace)
+    if not raw.text.strip():
+        yield Report(
+            title=f"The output was cut by {limit.name}, and no text of it is shown.",
+            detail=f"The text is {raw.text[:20]!r}, and finish_reason is `length`: what the model wrote until then are "
+            "special tokens or white space, or the server did not return it.",
+            evidence=(in_raw(trace, Span(0, len(raw.text))),),
+            fix="Check the prompt: the model continues it, and writes blanks or end tokens after one that looks "
+            "finished. With vLLM, `skip_special_tokens: false` shows what was written.",
+        )
+        return
+    yield Report(
+        title=f"The output was cut by {limit.name}.",
+        detail=f"It ends with {raw.text[-60:]!r}, and finish_reason is `length`.",
+        evidence=(in_raw(trace, Span(max(0, len(raw.text) - 60), len(raw.text))),),
+        fix=[limit.step],
+        severity=Severity.NOTE if limit.is_requested else None,
+    )
+
+
 RULE: Rule = TraceRule(
     code="PD322",
     name="answer-cut",
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=TracePart.ANSWER,
     borrows_fix=True,
+    reads_stripped=True,
 )

@@ -67,6 +67,7 @@ from prompt_debugger.core.known_errors import json_break
 _BEFORE = 24  # characters that are shown before the place
 _ENTRY = re.compile(r"'type':\s{0,4}'function',\s{0,4}'function':\s{0,4}\{")
 _MAX_ENTRY = 2_000  # characters in which such an entry begins
+_NAME_IN_KEY = re.compile(r"\{\s{0,8}\"(?P<key>function|name|tool)=(?P<name>[\w.-]{1,80})\"\s{0,8},")
 _MIN_MARKERS = 3  # different ones, which no one mentions by chance
 
 
@@ -97,6 +98,10 @@ def find(trace: Trace) -> Iterator[Report]:
             yield from _report_list_at_end(trace, parse)
         return
     broken = [call for call in parse.parsed.calls if _is_broken(call)]
+    mixed = [found for call in parse.parsed.calls if (found := _NAME_IN_KEY.search(raw.text[slice(*call.char_span)]))]
+    if mixed and not broken:
+        yield _report_mixed(trace, mixed[0], parse.parsed.calls[0])
+        return
     if broken:
         first = broken[0]
         is_cut = first.status is CallStatus.TRUNCATED
@@ -232,6 +237,24 @@ def _report_broken(
         evidence=(in_raw(trace, span),),
         fix=f"{look}Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as "
         "`required`, or `strict` in the tool, where the server constrains calls by it).",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
+    )
+
+
+def _report_mixed(trace: Trace, found: re.Match[str], call: ToolCallAttempt) -> Report:
+    """Report a call in JSON whose name stands in a key, as it does in the tag of another notation."""
+    return Report(
+        title=f"The text is a call to `{found['name']}` that mixes two notations: its name is in the key "
+        f'`"{found["key"]}={found["name"]}"`.',
+        detail=f"Models that write tags have `<{found['key']}={found['name']}>`, others a JSON object with "
+        f'`"name": "{found["name"]}"`; this is half of each, and no JSON, because the key has no value. A parser of '
+        "either notation returns it as text, or silently drops it.",
+        evidence=(in_raw(trace, call.char_span),),
+        fix="Do not run this call; ask again. Check that the tools' instructions in the prompt (`render`) and the "
+        "calls of the history are in one notation, that of the model's own template. A grammar for calls keeps them "
+        "whole (`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,

@@ -111,6 +111,8 @@ def _report_empty(chat: ChatResult) -> Report:
 
 
 def _report_removed(chat: ChatResult, written: int) -> Report:
+    if not chat.deltas and '"eval_count"' in chat.body and '"done"' in chat.body:
+        return _report_last_event(chat, written)
     return Report(
         title=f"The server counted {counted(written, 'token')} of output, and the answer shows none of them.",
         detail="The message contains no text, no call, no reasoning and no refusal; finish_reason is "
@@ -122,6 +124,21 @@ def _report_removed(chat: ChatResult, written: int) -> Report:
         "the parser of this model's notation, or a release whose parser returns what it cannot read.",
         certainty=Certainty.INFERRED,
         stage=Stage.PARSE,
+    )
+
+
+def _report_last_event(chat: ChatResult, written: int) -> Report:
+    """Report an object of Ollama that is empty: the last event of each of its streams looks the same."""
+    return Report(
+        title=f"The server counted {counted(written, 'token')} of output, and this object shows none of them.",
+        detail="Ollama's streams end with such an object: if this is the last line of one, its text and calls are in "
+        "the lines before it, and nothing is wrong. If it is the whole answer to a request with `stream: false`, what "
+        "the model wrote was removed.",
+        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        fix="Paste all lines of the stream. If there is only this one, send the prompt to `/api/generate` with "
+        "`raw: true`, which returns the raw output.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.NOTE,
     )
 
 

@@ -34,6 +34,7 @@ from prompt_debugger.core.formats import TABLES
 
 _TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
 _OPENERS = tuple(marker for marker in TABLES.turn_markers if marker not in TABLES.turn_ends)
+_SYSTEM = re.compile(rf"\s{{0,8}}(?:<s>|<bos>)?(?:{'|'.join(map(re.escape, _OPENERS))})\s{{0,2}}system\b")
 _LONGEST_TAIL = 200
 _NO_END = ("<|tool_response>",)  # after it, the model continues in the same turn
 
@@ -44,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if prompt is None or trace.generation_prompt is not None or trace.request.messages:
         return
     found = _TURN_END.search(prompt.text, max(0, len(prompt.text) - _LONGEST_TAIL))
-    if found is None or found.group().strip() in _NO_END:
+    if found is None or found.group().strip() in _NO_END or _is_system_alone(prompt.text, found):
         return
     opener = _opened_by_model(trace, prompt.text)
     yield Report(
@@ -68,6 +69,11 @@ def find(trace: Trace) -> Iterator[Report]:
         severity=Severity.ERROR if opener else None,
         certainty=Certainty.INFERRED,
     )
+
+
+def _is_system_alone(prompt: str, end: re.Match[str]) -> bool:
+    """Return whether a prompt is its system turn alone, as people copy it to show how tools are printed."""
+    return prompt.count(end.group().strip()) == 1 and _SYSTEM.match(prompt) is not None
 
 
 def _opened_by_model(trace: Trace, prompt: str) -> str | None:

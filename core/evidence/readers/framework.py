@@ -16,6 +16,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import has_any, line_end
@@ -45,6 +46,7 @@ from prompt_debugger.core.request import body_text, read_request
 _NAMES = sorted((*CLASSES, "CreateResult", "AgentOutput"), key=len, reverse=True)
 _CALLS = tuple(f"{name}(" for name in _NAMES)
 _START = re.compile(rf"(?<![\w.'\"])(?:{'|'.join(_NAMES)})\((?=\s*+[a-z_]\w*+=)")
+_OF_COMPLETION = re.compile(r"\bmessage=AssistantMessage\(")
 _JS_CLASS = re.compile(r"\b((?:Human|AI|System|Tool)Message(?:Chunk)?) \{")
 _JS_RESULT = re.compile(r"\btoolCalls['\"]?: ?\[")
 _SPRING = re.compile(r"\bToolCall\[id=(?P<id>[^,\]]{0,200}), type=\w{1,20}, name=(?P<name>[^,\]]{0,200}), arguments=")
@@ -65,6 +67,8 @@ def _finds(paste: Paste) -> float:
     if len(text) > _MAX_CHARS or is_script(text):
         return 0.0
     if has_any(text, _CALLS) and _START.search(text) is not None:
+        if _OF_COMPLETION.search(text) is not None:  # of which Mistral's `AssistantMessage` is a part
+            return 0.0
         names = [class_of(value) for value in printed_objects(text, _START)]
         is_other = any(name not in LANGCHAIN for name in names) or names.count("AIMessage") > 1
         return 0.93 if is_other else 0.0
@@ -186,7 +190,9 @@ def of_messages(messages: list[JSONObject], tools: Sequence[JSON] = (), reason: 
     request = read_request(body_text(body)) if sent else None
     chat = ChatResult(messages[-1], reason) if is_answer else None
     form = Form.EXCHANGE if request is not None and chat is not None else Form.OBJECT
-    return Evidence(form, f"{counted(len(messages), 'message')} of an agent framework", request=request, chat=chat)
+    notes = (REQUEST_GAP,) if messages[0].get("role") == "tool" else ()  # the call that it answers was not copied
+    words = f"{counted(len(messages), 'message')} of an agent framework"
+    return Evidence(form, words, request=request, chat=chat, notes=notes)
 
 
 def _plain_message(value: JSON) -> list[JSONObject]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import islice
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers import read_answer, read_stream
@@ -49,6 +51,7 @@ from prompt_debugger.core.evidence.taking import (
 )
 
 MAX_OBJECTS = 20_000
+_MAX_OF_FIELDS = 60_000  # characters of a message that is printed as fields
 _EVENTS = frozenset({*STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS})
 _MAX_READ = 4  # times the text
 
@@ -60,6 +63,15 @@ _DICT = re.compile(r"(?m)^(?:[\w .\[\]-]{0,60}[:=>][ \t]*)?`?(?=[\[{(])")
 _FIELDS = re.compile(
     r"(?:content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None)"
 )
+# A message that was printed as fields, below a program or a label; between arguments of a program stand commas.
+_FIELDS_OF_MESSAGE = re.compile(
+    r"(?m)^[ \t#>]{0,8}(?:[\w .-]{1,60}[:=][ \t]{0,4}|[^\n'\"]{1,60}: )?"
+    r"(?=(?:role=['\"]assistant['\"] )?content=(?:['\"\[]|None ))"
+)
+_OF_MESSAGE = frozenset(
+    {"additional_kwargs", "response_metadata", "tool_calls", "images", "thinking", "usage_metadata"}
+)
+_MAX_FIELDS = 20  # places that are tried
 # What someone took out of the answer, in whose place they wrote that.
 _LEFT_OUT_END = re.compile(r"finish_reason[='\": ]{1,5}(?:\((?:truncated|omitted|snip)\)|\.{3}|…|<(?:snip|truncated)>)")
 _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
@@ -67,11 +79,28 @@ _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
 
 def _finds(paste: Paste) -> float:
     text = paste.text
+    if paste.value is None and _message_below(text) is not None:
+        return 0.9
     if paste.value is not None or is_script(text):
         return 0.0
     if (has_any(text, _CALLS) and _START.search(text)) or _pieces_by_line(text):
         return 0.9
     return 0.8 if _read_without_class(text) is not None else 0.0
+
+
+def _message_below(text: str) -> Printed | None:
+    """Return the message that a text prints as fields below something else; `None` if there is none."""
+    if " content=" not in text and "\ncontent=" not in text:
+        return None
+    for found in islice(_FIELDS_OF_MESSAGE.finditer(text), _MAX_FIELDS):
+        read = read_fields(text[found.end() : found.end() + _MAX_OF_FIELDS])
+        value = {} if read is None else as_object(read.value)
+        content = read_printed(text, text.index("content=", found.end()) + len("content="))
+        if content is None or text[content.stop : content.stop + 20].lstrip().startswith(","):
+            continue  # an argument in a program
+        if len(_OF_MESSAGE & value.keys()) > 1 and found.end() > 0 and answer_of(value) is not None:
+            return read
+    return None
 
 
 def _read(paste: Paste) -> Evidence:
@@ -98,7 +127,8 @@ def _read(paste: Paste) -> Evidence:
     if len(read) > 1:
         notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
     evidence = add_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
-    is_unknown = class_of(value) in LANGCHAIN or _LEFT_OUT_END.search(paste.text) is not None
+    is_langchains = class_of(value) in LANGCHAIN or "response_metadata" in value
+    is_unknown = is_langchains or _LEFT_OUT_END.search(paste.text) is not None
     has_no_reason = evidence.finish_reason is None and is_unknown
     return forget_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or has_no_reason else evidence
 
@@ -135,7 +165,7 @@ def _printed(text: str) -> list[JSONObject]:
             left -= len(text) - at if read.is_cut else 0
     if found or (found := _chunks_by_line(text)):
         return found
-    lone = _read_without_class(text)
+    lone = _read_without_class(text) or _message_below(text)
     return [] if lone is None or not isinstance(lone.value, dict) else [lone.value]
 
 

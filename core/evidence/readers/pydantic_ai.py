@@ -44,7 +44,8 @@ def _finds(paste: Paste) -> float:
     if paste.value is not None:
         return 0.95 if _is_dump(paste.value) else 0.0
     found = _START.search(paste.text) if has_any(paste.text, _CALLS) else None
-    return 0.0 if found is None or read_printed(paste.text, found.start()) is None else 0.92
+    read = None if found is None else read_printed(paste.text, found.start())
+    return 0.0 if read is None or _is_of_program(as_object(read.value)) else 0.92
 
 
 def _is_dump(value: JSON) -> bool:
@@ -75,6 +76,12 @@ def _read(paste: Paste) -> Evidence:
     form = Form.EXCHANGE if request is not None and chat is not None else Form.OBJECT
     notes = (CUT_NOTE.replace("inside the answer", "inside a message"),) if is_cut else ()
     return Evidence(form, words, request=request, chat=chat, notes=notes)
+
+
+def _is_of_program(value: JSONObject) -> bool:
+    """Return whether a message is one that a program makes: what is printed has all names, `ToolCallPart('f')` none."""
+    main = {"tool-call": "tool_name", "text": "content"}
+    return any(kind in main and main[kind] not in part and CUT not in part for kind, part in _parts(value))
 
 
 def _is_response(value: JSONObject) -> bool:
