@@ -1,7 +1,7 @@
-"""Where a body of an API goes, and as what.
+"""The path and body with which a request of each API goes out.
 
 POST /v1/chat/completions, /v1/responses, /v1/messages   model and `stream` in the body
-POST /v1beta/models/MODEL:generateContent                whole; model and stream are said by the address alone
+POST /v1beta/models/MODEL:generateContent                whole; the address alone gives model and streaming
 POST /v1beta/models/MODEL:streamGenerateContent?alt=sse
 """
 
@@ -14,14 +14,14 @@ from prompt_debugger.core.base.types import JSON, Api, JSONObject
 
 
 class Wire(NamedTuple):
-    """How a request goes out: where to, and with which body."""
+    """The path of a request, and the body sent there."""
 
     path: str
     body: JSONObject
 
 
 def wire_of(api: Api, body: JSONObject, *, is_streamed: bool) -> Wire:
-    """Return where a body goes, and as what.
+    """Return the path for a body, and the body as it is sent.
 
     >>> wire_of(Api.MESSAGES, {"model": "m"}, is_streamed=True)
     Wire(path='/v1/messages', body={'model': 'm', 'stream': True})
@@ -31,19 +31,19 @@ def wire_of(api: Api, body: JSONObject, *, is_streamed: bool) -> Wire:
     sent = {key: value for key, value in body.items() if key != "stream"}
     if api is Api.GEMINI:
         model = str(sent.pop("model", None) or "").removeprefix("models/")
-        asked = "streamGenerateContent?alt=sse" if is_streamed else "generateContent"
-        return Wire(f"/v1beta/models/{quote(model, safe='/')}:{asked}", sent)
+        method = "streamGenerateContent?alt=sse" if is_streamed else "generateContent"
+        return Wire(f"/v1beta/models/{quote(model, safe='/')}:{method}", sent)
     path = "/v1/chat/completions" if api is Api.CHAT else f"/v1/{api}"
     return Wire(path, {**sent, "stream": True} if is_streamed else sent)
 
 
 def endpoint_of(api: Api) -> str:
-    """Return an API's endpoint, as a person calls it."""
+    """Return the path of an API's endpoint for display, with `{model}` where the model's name goes."""
     return wire_of(api, {"model": "MODEL"}, is_streamed=False).path.replace("MODEL", "{model}")
 
 
 def name_in(namespace: JSON, name: JSON) -> JSON:
-    """Return what a function of a namespace of Responses is called where there are none, as vLLM shows it to a model.
+    """Return the one name for a function in a namespace of Responses, joined as vLLM shows it to a model.
 
     >>> name_in("crm", "find"), name_in(None, "find")
     ('crm__find', 'find')

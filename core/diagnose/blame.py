@@ -1,4 +1,4 @@
-"""Who is to blame first, and which finding is probably caused by which.
+"""Which stage is to blame, and which finding probably caused which.
 
 The order of blame is render → complete → parse → contract, then request. A
 prompt that is wrong explains whatever comes out of it; an output that was cut
@@ -42,12 +42,14 @@ def mark_followers(findings: Sequence[Finding], explains: Mapping[str, Sequence[
     kinds: dict[tuple[str, Severity, Stage], list[Finding]] = {}
     for finding in findings:
         kinds.setdefault((finding.code, finding.severity, finding.stage), []).append(finding)
-    telling = [finding for alike in kinds.values() for finding in alike[:2]]  # one besides the one that is asked about
-    return tuple(replace(finding, follows=_cause(finding, telling, explains)) for finding in findings)
+    samples = [
+        finding for alike in kinds.values() for finding in alike[:2]
+    ]  # two of a kind: one is left besides itself
+    return tuple(replace(finding, follows=_cause(finding, samples, explains)) for finding in findings)
 
 
 def borrow_fixes(findings: Sequence[Finding], borrowers: Collection[str]) -> tuple[Finding, ...]:
-    """Return findings of which those of `borrowers` have the fix of the one they follow from, where there is one."""
+    """Give each finding of `borrowers` the fix of the finding it follows from, where there is one."""
     fixes = {finding.code: finding.fix for finding in reversed(worst_first(findings))}
     return tuple(
         replace(finding, fix=fix)
@@ -58,11 +60,11 @@ def borrow_fixes(findings: Sequence[Finding], borrowers: Collection[str]) -> tup
 
 
 def excuse(findings: Sequence[Finding], excuses: Mapping[str, Sequence[str]]) -> tuple[Finding, ...]:
-    """Return findings of which those that the request asks for are warnings about the request, and say how to ask.
+    """Turn findings that the request itself brings about into warnings about the request, with its fix.
 
     Args:
         findings: What was found, in any order.
-        excuses: For a code that was found, the codes that it excuses.
+        excuses: By the code of a fault in the request, the codes of the findings that it brings about.
     """
     by_code = {code: other for other in reversed(findings) for code in excuses.get(other.code, ())}
     return tuple(

@@ -1,4 +1,4 @@
-"""The known name that is most like another one, for *did you mean*: found in bounded time."""
+"""The known name that is closest to a mistyped one, for *did you mean*, found in bounded time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
-MAX_ASKED = 20  # names of one report for which a likeness is looked for
+MAX_ASKED = 20  # names of one report for which a close name is looked up
 _MAX_KNOWN = 500
-_MAX_CHARS = 80  # of a name; what is longer is no name that someone mistyped
+_MAX_CHARS = 80  # of a name; nobody mistypes a longer one
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like a name; `None` where none is, or where a name is no name.
+    """Return the known name that is closest to a name; `None` where none is close, or the name is too long.
 
     >>> closest("cty", ["city", "unit"]), closest("x" * 200, ["x" * 201])
     ('city', None)

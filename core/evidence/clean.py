@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.json_strings import unstringed, unstringed_alone, unstringed_lines
+from prompt_debugger.core.evidence.json_strings import decode_lines, decode_only_line, decode_text
 from prompt_debugger.core.evidence.log_columns import joined_entries
 from prompt_debugger.core.evidence.log_lines import has_entries
 from prompt_debugger.core.evidence.markdown_table import unfold_tables
@@ -380,9 +380,9 @@ _STEPS: tuple[Step, ...] = (
     ("HTML escapes were decoded.", _unescaped),
     ("Typographic quotes were replaced by plain ones.", _straightened),
     ("The strings of a program, one below the other, were joined.", _joined_literals),
-    ("The JSON string around the text was unwrapped.", unstringed),
-    ("The text above a JSON string was left out, and the string was unwrapped.", unstringed_alone),
-    ("The JSON string around the text was unwrapped.", unstringed_lines),
+    ("The JSON string around the text was unwrapped.", decode_text),
+    ("The text above a JSON string was left out, and the string was unwrapped.", decode_only_line),
+    ("The JSON string around the text was unwrapped.", decode_lines),
     ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
     ("Typographic quotes were replaced by plain ones.", _straightened),
     ("The table around the text was removed.", unfold_tables),
@@ -404,8 +404,8 @@ _OF_A_PART: tuple[Step, ...] = tuple(
         _unprefixed,
         _unescaped,
         _straightened,
-        unstringed,
-        unstringed_alone,
+        decode_text,
+        decode_only_line,
         _unescaped_once,
     )
 )

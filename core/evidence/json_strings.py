@@ -1,4 +1,4 @@
-"""Texts that were copied as strings of JSON: the whole text, or lines of it."""
+"""Decodes texts that were copied as JSON strings: the whole text, or single lines of it."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ _STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
 _MARKUP = re.compile(r"[<{]|\[[A-Z_]{4,20}\]")
 
 
-def unstringed(text: str) -> str | None:
-    """Return what a text is a JSON string of; `None` of another text."""
+def decode_text(text: str) -> str | None:
+    """Decode a text that is one JSON string; return `None` for any other text."""
     inner = json_of(text) if text.lstrip().startswith('"') else None
     return inner if isinstance(inner, str) and len(inner) >= _MIN_INNER else None
 
 
-def unstringed_lines(text: str) -> str | None:
+def decode_lines(text: str) -> str | None:
     """Decode each line that is a string of JSON with quotes in it, among others that are not.
 
-    What a line of words leads to stays a string: decoded, it would be one output with them.
+    A string that words introduce (`The output:`) stays as it is: decoded, it would run on from these words.
     """
-    changed = _STRING_LINE.sub(lambda found: found[0] if _is_led_to(text, found) else _decoded(found), text)
+    changed = _STRING_LINE.sub(lambda found: found[0] if _is_introduced(text, found) else _decoded(found), text)
     return changed if changed != text else None
 
 
-def unstringed_alone(text: str) -> str | None:
-    """Decode the only line that is a string of JSON with markup in it, where words lead to it and nothing follows."""
+def decode_only_line(text: str) -> str | None:
+    """Decode the only line that is a string of JSON with markup in it, where words introduce it and nothing follows."""
     found = [*_STRING_LINE.finditer(text)]
-    if len(found) != 1 or text[found[0].end() :].strip() or not _is_led_to(text, found[0]):
+    if len(found) != 1 or text[found[0].end() :].strip() or not _is_introduced(text, found[0]):
         return None
     return _decoded(found[0])
 
 
-def _is_led_to(text: str, found: re.Match[str]) -> bool:
-    """Return whether a string begins with markup, and words without any lead to it: `The output:`."""
+def _is_introduced(text: str, found: re.Match[str]) -> bool:
+    """Return whether a string begins with markup and the line above introduces it in words: `The output:`."""
     above = text[max(0, found.start() - _MAX_ABOVE) : found.start()].rstrip()
     lead = above[above.rfind("\n") + 1 :]
     is_lead = lead.endswith((":", "\uff1a")) and _MARKUP.search(lead) is None

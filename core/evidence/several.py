@@ -1,4 +1,4 @@
-"""Two things in one paste: what the second one is, and where two requests part."""
+"""Two requests in one paste: how much of their beginning they share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 
 
 def note_on_second(first: JSON, second: JSON) -> str | None:
-    """Return what to say of a second request that follows the first; `None` if one of them is not a request."""
+    """Return how far two requests agree, as one sentence; `None` if one of them is not a request."""
     requests = [value for one in (first, second) if (value := _request_of(one)) is not None]
     return shared_prefix(requests[0], requests[1]) if len(requests) == 2 else None
 
@@ -21,7 +21,7 @@ def _request_of(value: JSON) -> JSONObject | None:
 
 
 def shared_prefix(first: JSONObject, second: JSONObject) -> str:
-    """Return how far two requests are equal, as one sentence: so far a prefix cache may serve the second one."""
+    """Return how far two requests agree, as one sentence: a prefix cache may serve the second one up to there."""
     ours, theirs = first.get("messages"), second.get("messages")
     ours, theirs = ours if isinstance(ours, list) else [], theirs if isinstance(theirs, list) else []
     shared = next(

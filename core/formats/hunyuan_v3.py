@@ -46,7 +46,7 @@ _SUFFIXES = ("", ":opensource", ":hunyuan")
 
 
 def build_tag(plan: GrammarPlan, suffix: str = "") -> JSONObject:
-    """Return Hunyuan 4's: keys are enforced, values are free; every tag bears the checkpoint's suffix."""
+    """Return the structural tag of Hunyuan 4: it enforces keys, not values; every tag has the checkpoint's suffix."""
 
     def mark(name: str) -> str:
         return f"<{name}{suffix}>"

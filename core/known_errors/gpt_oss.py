@@ -1,4 +1,4 @@
-"""What servers of gpt-oss say alike, no matter who runs them: vLLM, and vendors such as Azure OpenAI."""
+"""What servers of gpt-oss say, whoever runs them: vLLM, and vendors such as Azure OpenAI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find a marker that the end of the text cut in two.
+"""Find a marker that the end of a text cuts in two.
 
     Let me look.<|tool_calls_sec
 
@@ -22,7 +22,7 @@ _LINE_CHARS = 4000  # how far back the bracket of a list is looked for
 
 
 class BegunMarkers:
-    """Some markers by what they may have begun with: a text's end is looked up, not compared with each of them."""
+    """Markers indexed by their beginnings, so that a text's end is looked up and not compared with each of them."""
 
     def __init__(self, markers: Iterable[str]) -> None:
         self.whole = tuple(markers)
@@ -68,7 +68,7 @@ def cut_structure_start(raw: str, stop: int, pattern: re.Pattern[str], finish_re
 
 
 def _is_markup_due(raw: str, position: int, half: str, begun: BegunMarkers, finish_reason: str | None) -> bool:
-    """Return whether what begins at `position` is markup more likely than text, however little of it is there."""
+    """Return whether what begins at `position` is more likely markup than text, however short it is."""
     if half == "]" and _closes_bracket(raw[max(0, position - _LINE_CHARS) : position]):
         return False
     if not is_bracketed(half):
@@ -85,10 +85,10 @@ def _closes_bracket(before: str) -> bool:
 
 
 def _least(marker: str, finish_reason: str | None) -> int:
-    """Return how many characters of a marker must be there to be taken for one."""
+    """Return how many characters of a marker have to be there before they count as its beginning."""
     if finish_reason == "length":
         return _MIN_CUT
-    if is_control(marker):  # no text ends so by itself
+    if is_control(marker):  # ordinary text does not end this way
         return _MIN_SPECIAL
     return len(marker) if finish_reason == "stop" else _MIN_PLAIN
 

@@ -1,8 +1,8 @@
-"""Say of a call that it is outside the section that its family writes around calls.
+"""Mark calls that are outside the section that their family writes around calls.
 
     <｜DSML｜function_calls> … </｜DSML｜function_calls>
 
-It is read all the same; parsers that begin at the section's marker do not see it.
+They are read all the same; parsers that begin at the section's marker do not see them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from prompt_debugger.core.parse.reading import CallScanner, Scan
 
 
 def in_sections(scan: CallScanner, opener: re.Pattern[str], closer: re.Pattern[str], name: str) -> CallScanner:
-    """Return a scanner that says of complete calls whether the section around them is missing.
+    """Return a scanner that marks complete calls without the section around them.
 
     Args:
         scan: Finds calls and, as markup, the markers of sections.

@@ -338,7 +338,7 @@ def _parser_names(case: JSONObject) -> list[str]:
 
 
 def _exact_key(value: JSON) -> bytes | None:
-    """Return what no other value has, not even an equal one as `1` is to `true`; `None` if it is nested too deep."""
+    """Return what no other value has, not even an equal one as `1` is to `true`; `None` if it is nested too deeply."""
     try:
         return marshal.dumps(value, 0)  # the fastest that tells them apart; version 0 goes by values alone
     except ValueError:

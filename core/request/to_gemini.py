@@ -28,7 +28,7 @@ SAME = frozenset({"model", "stream"})
 
 
 def write_gemini(body: JSONObject, work: ApiWork) -> None:
-    """Make messages, tools and limit of a body; its other fields are `gemini_option`'s.
+    """Write the messages, tools and limit of a body; `gemini_option` takes its other fields.
 
     Gemini: {"systemInstruction": {"parts": [{"text": "…"}]},
              "contents": [{"role": "user", "parts": [{"text": "…"}]},
@@ -133,7 +133,7 @@ def _result(message: JSONObject, place: str, names: Mapping[str, JSON], work: Ap
     call_id = message.get("tool_call_id")
     name = names.get(str(call_id))
     if name is None:
-        work.lose(f"{place}.tool_call_id", "This id belongs to no call before it: the result has no function's name.")
+        work.lose(f"{place}.tool_call_id", "No earlier call has this id, so the result has no function name.")
     text = text_of_parts(message.get("content"), f"{place}.content", work)
     value: JSON = None
     with suppress(ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Lines of a case file: read in small chunks, answered one by one; what is wrong with a line stays with it."""
+"""Lines of a case file: read in small chunks, answered one by one; a faulty line costs only its own answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Chunk(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """The documents of a line or a chunk, one per line of text, and whether any tells of an error."""
+    """The documents for a line or a chunk, one per line of text, and whether any reports an error."""
 
     text: str
     has_error: bool
@@ -114,7 +114,7 @@ def answer_line(line: bytes, number: int, answer: Answer) -> Answered:
 
 
 def refuse_line(line: bytes, number: int, error: DebuggerError) -> Answered:
-    """Answer a line that could not be answered for a reason that is not in it."""
+    """Answer a line with an error whose cause is not in the line."""
     try:
         return answered({"id": _read_case(line, number).get("id"), "error": error.to_json()})
     except RequestError as cause:
@@ -126,10 +126,10 @@ def _read_case(line: bytes, number: int) -> JSONObject:
         most = f"{MAX_LINE_BYTES >> 20} MB"
         raise RequestError(f"Line {number} is longer than {most}, the limit.", line=number)
     try:
-        # `json` finds out the encoding of bytes again each time; so begins nothing but UTF-8.
+        # Decoded here, as `json` would guess the encoding of each line again; only UTF-8 begins with these two bytes.
         case = json.loads(line.decode("utf-8", "surrogatepass") if line.startswith(b'{"') else line)
     except RecursionError:
-        raise RequestError(f"The values of line {number} are nested too deep.", line=number) from None
+        raise RequestError(f"The values of line {number} are nested too deeply.", line=number) from None
     except ValueError as error:  # a lone byte that is not UTF-8 is one, too
         raise RequestError(f"Line {number} is not JSON: {error}", line=number) from None
     if not isinstance(case, dict):

@@ -28,6 +28,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
+from prompt_debugger.core.diagnose.words import counted
 
 _MAX_SHOWN = 6
 
@@ -43,14 +44,14 @@ def find(trace: Trace) -> Iterator[Report]:
     if not pairs:
         return
     first, second, role = pairs[0]
-    more = f" and {len(pairs) - 1} more such pairs" if len(pairs) > 1 else ""
+    more = f" ({counted(len(pairs) - 1, 'more pair')})" if len(pairs) > 1 else ""
+    listed = ", ".join(f"{a} and {b} ({who})" for a, b, who in pairs[:_MAX_SHOWN])
     yield Report(
         title=f"messages[{first}] and messages[{second}] both have the role `{role}`{more}.",
         detail=(
             "Templates that require user and assistant to alternate (Mistral, Gemma, Llama 2) refuse this; "
-            f"others accept it. In a row: {', '.join((f'{a} and {b} ({who})' for a, b, who in pairs[:_MAX_SHOWN]))}"
-        )
-        + (", …." if len(pairs) > _MAX_SHOWN else "."),
+            f"others accept it. In a row: {listed}{', …' if len(pairs) > _MAX_SHOWN else ''}."
+        ),
         evidence=tuple(in_request(f"messages[{b}].role", who) for _, b, who in pairs[:_MAX_SHOWN]),
         fix=f"Where the server refuses it, join messages[{first}] and messages[{second}] into one message.",
     )

@@ -34,11 +34,11 @@ from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.formats import TABLES
 
 _MAX_MARKER = 60  # characters from a marker of calls to the name, with what some families write before it
-_FIX = "Do not execute it. Check which parser the server runs, and whether it takes prose or reasoning for calls."
+_FIX = "Do not execute it. Check which parser the server runs, and whether it mistakes prose or reasoning for calls."
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report the calls without an origin in one report, those that the output has as text in another."""
+    """Report calls with no origin in the output, calls that it only names, and calls that it has only as text."""
     certainty = comparison(trace)
     if certainty is None or trace.parse is None:
         return
@@ -76,7 +76,7 @@ def _report_named(trace: Trace, calls: list[CallAsText], certainty: Certainty) -
     return Report(
         title=f"The server returned {counted(len(calls), 'tool call')} that the model did not write as a call.",
         detail=f"The raw output contains {_names(calls)} at character {spans[0].start}, but no whole call with it: the "
-        "server's parser took what is there for one.",
+        "server's parser mistook what is there for one.",
         evidence=(*_returned(calls), *(in_raw(trace, span) for span in spans)),
         fix=_FIX,
         certainty=certainty,

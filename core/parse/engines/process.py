@@ -1,7 +1,7 @@
-"""The client side of a helper, which answers each line of JSON with a line of JSON and is not trusted to.
+"""The client side of a helper, which is to answer each line of JSON with one and is not trusted to.
 
-Owns killing it and every limit: time per answer, size of an answer. Time runs out for a helper that stands
-still or works too long, not for one that gets little of a busy machine. It must not know what is asked or how helpers
+Owns killing it and every limit: time per answer, size of an answer. Time runs out for a helper that
+stalls or works too long, not for one that gets little of a busy machine. It must not know what is asked or how helpers
 are created: each is forked from a process that has imported a library (`pool`).
 """
 
@@ -24,7 +24,8 @@ _EXIT_S = 2.0
 _CHECK_S = 0.2  # how often a wait for a helper that has not started yet checks whether it was cancelled
 
 
-# A time limit begins anew if at least the first share of it was worked since it began, and not the second in all.
+# Shares of a time limit, in processor time: less work than the first since the last check is a stall, and the limit is
+# extended until the second was worked in all.
 _LEAST_WORK = 0.02
 _MOST_WORK = 0.75
 
@@ -38,10 +39,10 @@ class HelperFailedError(EngineError):
 
 
 class _Deadline:
-    """When to give up: after a time in which a process hardly worked, or in which it worked enough in all.
+    """When to give up on a process: it hardly worked for the length of the time limit, or has had its share of work.
 
     Args:
-        timeout_s: Seconds of that time.
+        timeout_s: The time limit.
         worked_s: Returns the processor time that the process has used until now, 0 where nothing reports it.
     """
 

@@ -1,6 +1,6 @@
-"""Filters that would drop runs, replaced by ones that keep them.
+"""Jinja filters that keep the runs of their value, in place of those that would drop them.
 
-Each calls the filter it replaces first: its text and its errors are what counts.
+Each first calls the filter that it replaces: that one's text and errors are what counts.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _wrapping(original: Filter) -> Filter:
 
 
 def _made_of(original: Filter) -> Filter:
-    """Return a filter whose text is made of all of its value, in no simple way."""
+    """Return a filter whose text comes from its whole value, with no part that can be traced further."""
     place = 0 if getattr(original, "jinja_pass_arg", None) is None else 1
 
     @wraps(original)

@@ -1,4 +1,4 @@
-"""An exchange that went through → the line that is written, without keys.
+"""A finished exchange → the line that is written, without keys.
 
     {"schema_version", "id", "captured": {…}, "request": body, "response": answer}
 
@@ -225,7 +225,7 @@ def _answer_of(raw: Raw) -> _Body:
         return _Body(excerpt=text, problem=reason)
     if not isinstance(value, dict):
         return _Body(excerpt=text, problem=problem or "the answer is not a JSON object")
-    return _Body(value)  # whole, whatever happened afterwards: no beginning of an object is one
+    return _Body(value)  # complete, whatever happened afterwards: the beginning of an object does not parse
 
 
 def _unpacked(raw: Raw) -> Unpacked:
@@ -276,7 +276,7 @@ def _pieces(data: bytes, starts: Sequence[int]) -> list[tuple[int, bytes]]:
 
 
 def _events_that_may_stay(answer: _Body, *, has_key: bool) -> list[tuple[float, str]] | None:
-    """Return the first events of a stream; none where a key was found, for events cut it into parts."""
+    """Return the first events of a stream; none where a key was found, which events may split."""
     if answer.events is None or has_key or (answer.value is None and answer.partial is None):
         return None
     kept: list[tuple[float, str]] = []
@@ -293,10 +293,10 @@ _MIN_BEGUN = 4  # characters of a secret that was cut
 
 
 class _Cover:
-    """Takes keys out, and remembers whether there was any.
+    """Redacts keys, and remembers whether there were any.
 
     Args:
-        secrets: Texts that are taken out wherever they occur, besides what looks like a key.
+        secrets: Texts to redact wherever they occur, besides what looks like a key.
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:

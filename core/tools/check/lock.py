@@ -1,4 +1,4 @@
-"""Lock what a check found, and say later what changed: in behaviour, not in text."""
+"""Record what a check found in a lock file, and compare a later check with it: by behaviour, not by text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A drawn answer that fails, made as small as it goes while the same parser has the same problem with it.
+"""Shrinks a random answer that fails, as long as the same parser has the same problem with it.
 
-Parts of the arguments are left out one after the other, always in the same order, and at most so many are tried;
-what is kept is what the problem needs.
+Parts of the arguments are left out one after the other, always in the same order and within a budget; what remains is
+what the problem needs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ async def make_smaller(writer: Writer, ideal: Ideal, cell: Cell, again: Again) -
 async def smaller_answers(
     writer: Writer, ideals: Sequence[Ideal], row: Mapping[str, Cell], again: Again
 ) -> dict[str, Smaller]:
-    """Return by name the drawn answers that fail, as small as they go; those that cannot get smaller are left out."""
+    """Return by name the random answers that fail, shrunk; those that cannot be shrunk are left out."""
     usual = {one.name: one for one in answers()}
     failing = [one for one in ideals if one.answer.name not in usual and one.answer.name in row]
     failing = [one for one in failing if not row[one.answer.name].is_passed]
@@ -77,7 +77,7 @@ async def smaller_answers(
 
 
 def kind_of(cell: Cell) -> str:
-    """Return what a problem is, without the values that it has in one answer; its argument stays."""
+    """Return the kind of a problem: its words without the values of one answer, but with the argument's name."""
     if cell.whole:
         return "streamed" if cell.streamed is False else "reasoning"
     text = _PLACE.sub(r"`\1`", cell.problem or "")
@@ -89,7 +89,7 @@ def kind_of(cell: Cell) -> str:
 async def reduce_arguments(
     arguments: JSONObject, holds: Callable[[JSONObject], Awaitable[bool]], most: int
 ) -> JSONObject:
-    """Return smaller arguments of which it still holds, after so many questions at most."""
+    """Return the smallest arguments found for which `holds` is true, after at most `most` questions."""
     asked: set[str] = set()
     while True:
         for smaller in _smaller(arguments):
@@ -107,7 +107,7 @@ async def reduce_arguments(
 
 
 def _smaller(value: JSON) -> Iterator[JSON]:
-    """Yield what is a part smaller than a value, the largest parts left out first."""
+    """Yield versions of a value with one part left out, the largest parts first."""
     if isinstance(value, dict):
         yield from ({key: one for key, one in value.items() if key != left_out} for left_out in value)
         for name in value:

@@ -104,7 +104,7 @@ def read_cases(path: Path) -> Iterator[Case]:
                 value: JSON = json.loads(line)
             except RecursionError:
                 raise RequestError(
-                    f"The values of line {number} of {str(path)!r} are nested too deep.", line=number
+                    f"The values of line {number} of {str(path)!r} are nested too deeply.", line=number
                 ) from None
             except ValueError as error:
                 raise RequestError(f"Line {number} of {str(path)!r} is not JSON: {error}", line=number) from None

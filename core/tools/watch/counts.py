@@ -1,4 +1,4 @@
-"""What went by, counted: outcomes of calls, causes, models, tools, clients; as a document and for Prometheus."""
+"""Counts of the watched exchanges by outcome, cause, model, tool and client; as a document and for Prometheus."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from prompt_debugger.core.tools.watch.reading import model_of
 
 SCHEMA_VERSION = 1
 OUTCOMES = ("written", "returned", "dropped", "altered", "cut", "invented", "leaked")
-_MAX_NAMES = 50  # of models and of clients, each; anyone who comes after them is among the others
+_MAX_NAMES = 50  # of models and of clients, each; later ones count among the others
 _OTHERS = "others"
 
 
@@ -41,8 +41,8 @@ class WatchDocument:
     """What `watch --open --json` prints.
 
     Attributes:
-        schema_version: Of this form.
-        exchanges: All that went by.
+        schema_version: Version of this form.
+        exchanges: All exchanges.
         read: Those that were read.
         unread: Those that were not.
         unread_because: Why not, with counts.
@@ -75,7 +75,7 @@ class WatchDocument:
 
 @dataclass(slots=True)
 class Counts:
-    """What went by.
+    """The counts so far.
 
     Attributes:
         total: All rows.

@@ -45,7 +45,7 @@ class ParserClasses(NamedTuple):
 
 
 def effective_kwargs(request: Any, given: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the template kwargs that the server would tell the parser."""
+    """Return the template kwargs that the server would pass to the parser."""
     return given if given is not None else dict(request.chat_template_kwargs or {})
 
 
