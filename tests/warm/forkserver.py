@@ -165,6 +165,8 @@ def _serve(order: dict[str, Any], files: list[int]) -> NoReturn:
             os.environ.pop(_PROGRAM, None)
         os.chdir(order["folder"])
         tempfile.tempdir = None  # decided by the environment
+        if order["kind"] == "code":
+            os.getppid = lambda: order["parent"]  # whoever started it, for code that ends with its parent
         added = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         sys.path[:0] = [one for one in added if one and one not in sys.path]
         _run(order["kind"], order["program"], order["arguments"])
@@ -198,6 +200,7 @@ def _run(kind: str, program: str, arguments: list[str]) -> None:
         runpy.run_path(program, run_name="__main__")
     else:
         sys.argv[0] = "-c"
+        sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in os.environ
         exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
 
 

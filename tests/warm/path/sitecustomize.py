@@ -41,6 +41,7 @@ def _hand_over(address: str, kind: str, place: int) -> None:
         "arguments": sys.orig_argv[place + 1 :],
         "environment": dict(os.environ),
         "folder": os.getcwd(),  # noqa: PTH109  # pathlib costs more than all this
+        "parent": os.getppid(),
     }
     for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(one, lambda number, _: forkserver.send(bytes([number])))
