@@ -63,7 +63,7 @@ test-servers: ## likewise: the tests that boot a lab, which splits off from one 
 	$(PY) scripts/suite_part.py servers $(NO_BROWSER) -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
 
 test-browser: ## likewise: the tests that open the page in a browser
-	$(BEHIND) $(PY) scripts/suite_part.py browser tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
+	$(BEHIND) $(PY) scripts/suite_part.py browser tests/browser -n 2 --dist loadfile --no-loadscope-reorder -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
 	QUICK=1 $(PY) -m pytest tests/core -n $(shell echo $$(($$(nproc) + 1))) --dist loadfile $(NO_BROWSER) -q -m "not ($(HEAVY) or vllm or servers or network or corpus or slow)" $(ARGS)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import logging
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.pipeline import Target
@@ -26,7 +30,7 @@ from tests.threads import in_thread
 if TYPE_CHECKING:
     from prompt_debugger.ui.web.labs import PageLabs
 
-_WITH_VLLM = frozenset({"labs", "lab_url", "page_labs"})
+_WITH_VLLM = re.compile(r"mark\.(?:lab|vllm)\b|\b(?:labs|lab_url|lab_page|keyed_vllm|page_labs)\b")
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
 _log = logging.getLogger(__name__)
 expect.set_options(timeout=PATIENCE_MS)
@@ -34,19 +38,44 @@ expect.set_options(timeout=PATIENCE_MS)
 Keep = Callable[..., DebuggerPage]
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put browser tests last: playwright keeps an event loop running, under which no async test can run.
 
-    Of several processes one has all tests with a real vLLM, which it boots once; the others are given out by files.
+    Of these the files with a real vLLM come first, then what is marked `slow`: neither is left for one process alone.
     """
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
-    for item in items:
-        if item.get_closest_marker("browser") is not None:
-            has_vllm = any(item.get_closest_marker(name) for name in ("lab", "vllm")) or not _WITH_VLLM.isdisjoint(
-                getattr(item, "fixturenames", ())
-            )
-            item.add_marker(pytest.mark.xdist_group("vllm" if has_vllm else item.path.stem))
+    items.sort(key=_place_of)
+
+
+def _place_of(item: pytest.Item) -> int:
+    if item.get_closest_marker("browser") is None:
+        return 0
+    if _has_vllm(item.path):
+        return 1
+    return 2 if item.get_closest_marker("slow") else 3
+
+
+@functools.cache
+def _has_vllm(file: Path) -> bool:
+    """Return whether a file of tests starts a real vLLM: by its text, as no process but a worker collects."""
+    return _WITH_VLLM.search(file.read_text(encoding="utf-8")) is not None
+
+
+def share_of(file: Path) -> str:
+    """Return the name of what goes to one process together with a file: all files with a real vLLM do."""
+    return "vllm" if _has_vllm(file) else str(file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Give the tests of a file to one process, wherever that is asked for (`--dist loadfile`).
+
+    xdist's own groups come to nothing with pytest 9.2, where the id of a test is no longer an attribute of it.
+    """
+    if config.getoption("dist") != "loadfile":
+        return None
+    scheduler = LoadFileScheduling(config, log)
+    scheduler._split_scope = lambda name: share_of(config.rootpath / name.partition("::")[0])
+    return scheduler
 
 
 @pytest.fixture(scope="session")

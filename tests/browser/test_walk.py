@@ -13,7 +13,7 @@ from tests.browser.page import DebuggerPage
 from tests.browser.test_room import COUNT_SHIFTS, GRADIO_RULES, NO_WAY_OUT
 from tests.browser.walk import FAULTS, FILLED
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PANELS = "[...document.querySelectorAll('[data-opens]')].map(tab => tab.id)"
 BY_SIZE = ("target-size",)  # the rule whose answer goes by the width
