@@ -21,7 +21,8 @@ from prompt_debugger.core.evidence.clean import strip_prefixes
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.log_lines import Entry, What, find_entries, has_entries
+from prompt_debugger.core.evidence.log_lines import find_entries, has_entries
+from prompt_debugger.core.evidence.log_marks import Entry, What
 from prompt_debugger.core.evidence.printed_objects import answer_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
