@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -76,8 +77,16 @@ def _find_in_completion(trace: Trace) -> Iterator[Report]:
             detail=f"The text is {raw.text[:20]!r}, and finish_reason is `length`: what the model wrote until then are "
             "special tokens or white space, or the server did not return it.",
             evidence=(in_raw(trace, Span(0, len(raw.text))),),
-            fix="Check the prompt: the model continues it, and writes blanks or end tokens after one that looks "
-            "finished. With vLLM, `skip_special_tokens: false` shows what was written.",
+            fix=(
+                Step(
+                    "Check the prompt: the model continues it, and writes blanks or end tokens after one that looks "
+                    "finished."
+                ),
+                Step(
+                    "With vLLM, send `skip_special_tokens: false`: it shows what was written.",
+                    {"skip_special_tokens": False},
+                ),
+            ),
         )
         return
     yield Report(
