@@ -4,8 +4,12 @@ r"""A raw output as the model wrote it, where copying changed it: out of a JSON 
     <|tool_call_argument_begin|>{“city”: “Oslo”}<|tool_call_end|>      or is typographic, as a word processor makes it
     …_argument_begin|>{"                                                  a full line breaks within a word
     city": "Oslo"}<|tool_call_end|>
+    {"name": "get_weather", "arguments": {                               a person's sentence stands below a cut call
 
-Both are undone only where the arguments are JSON then and were not before: what the model wrote is not known otherwise.
+    Has anybody seen this?
+
+The first are undone only where the arguments are JSON then and were not before: what the model wrote is not known
+otherwise. A sentence is left out where JSON breaks off above it at a place where no text can stand.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ ESCAPES = (
 )
 CURLY = "Typographic quotes were replaced by plain ones."
 BREAKS = "Line breaks from wrapping were removed."
+BELOW = "The sentence below the unfinished call was left out."
 _COPIED = re.compile(
     r"(?<=[>\n:])\s{0,8}\{\s{0,8}(?=\\{1,7}\"|\\{0,7}[\u201c\u201d\u201e])(?:[^\"\\]|\\.){0,8000}?\}(?=\s{0,8}(?:<|\Z))"
 )
@@ -29,6 +34,9 @@ _MAX_ESCAPED = 3  # times
 _START = re.compile(r"(?<=[>\n])\s{0,8}\{")
 _WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 132, 160})  # of terminals and mails
 _MAX_STARTS = 50
+# A paragraph of words alone at the end of a text.
+_TALK = re.compile(r"\n[ \t]*\n(?=(?P<talk>[^\n{}\[\]<>\"`:|]{12,300}[.?!])\s*\Z)")
+_MAX_TALK = 400  # characters from the end in which it begins
 _BROKEN_NAME = re.compile(
     r"(?P<head>(?:<function=|<invoke name=\"|\"name\"[ \t]{0,4}:[ \t]{0,4}\")[\w.-]{1,80})(?P<break>\n)"
     r"(?P<rest>[\w.-]{1,80}[\">])"
@@ -37,7 +45,9 @@ _BROKEN_NAME = re.compile(
 
 def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
     """Return a raw output without what copying put into it, and what was undone."""
-    notes: list[str] = []
+    above = _without_talk(raw)
+    notes: list[str] = [] if above is None else [BELOW]
+    raw = raw if above is None else above
     if ("\\" in raw or "\u201d" in raw) and (plain := _COPIED.sub(_plain, raw)) != raw:
         notes += [ESCAPES] if plain.count("\\") < raw.count("\\") else []
         notes += [CURLY] if "\u201d" in raw and "\u201d" not in plain else []
@@ -48,6 +58,29 @@ def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
         raw = joined
         notes.append(BREAKS)
     return raw, tuple(notes)
+
+
+def _without_talk(raw: str) -> str | None:
+    r"""Return an output without a sentence below it, where its last object breaks off between two of its members.
+
+    >>> _without_talk('<tool_call>\n{"name": "f", "arguments": {\n\nHas anybody seen this?')
+    '<tool_call>\n{"name": "f", "arguments": {'
+    >>> _without_talk('<tool_call>\n{"name": "f", "arguments": {"text": "Dear all,\n\nThis is my letter.') is None
+    True
+    """
+    found = _TALK.search(raw, max(0, len(raw) - _MAX_TALK))
+    if found is None:
+        return None
+    above = raw[: found.start()].rstrip()
+    for start, _ in zip(_START.finditer(above), range(_MAX_STARTS), strict=False):
+        try:
+            json.JSONDecoder().raw_decode(above, start.end() - 1)
+        except json.JSONDecodeError as error:
+            if error.pos >= len(above):
+                return above
+        except RecursionError:
+            return None
+    return None
 
 
 def _join_names(raw: str) -> str | None:

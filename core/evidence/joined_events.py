@@ -9,19 +9,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.evidence.answers import is_event_list
 from prompt_debugger.core.evidence.blocks import Block, BlockKind
+from prompt_debugger.core.evidence.captions import are_captions
 from prompt_debugger.core.evidence.json_of import json_of
 
-_CAPTION = re.compile(
-    r"[ \t]*(?:(?://|\.\.\.)[^\n]*|#{0,4} ?(?:(?:first|last|final|next) )?(?:chunk|event|delta|piece)\b[^\n]*)?",
-    re.IGNORECASE,
-)
 _MAX_EVENT = 200_000  # characters
 
 
@@ -30,7 +26,7 @@ def join_events(blocks: Sequence[Block]) -> tuple[Block, ...]:
     joined: list[Block] = []
     run: list[tuple[int, JSONObject]] = []  # where in `joined` each event of the open stream lies
     for block in blocks:
-        is_caption = block.kind is BlockKind.PROSE and all(map(_CAPTION.fullmatch, block.text.split("\n")))
+        is_caption = block.kind is BlockKind.PROSE and are_captions(block.text)
         event = _event_of(block)
         if not is_caption and (event is None or (run and not _goes_on(run[-1][1], event))):
             _close(joined, run)

@@ -49,6 +49,14 @@ _OF_FORM = re.compile(
     r"(?i)\bbug|\bissue|expected|actual|\brepro|regression|environment|\bsteps\b|what happen|observed"
     r"|\A#+ (?:the )?problem|\A#+ (?:the )?error|error (?:message|log|output)|checklist|describe|symptom"
 )
+# Of a manual: a list of what is the case where an option is not given, a heading deep within, and what not to use.
+_CASES = re.compile(
+    r"(?mi)^(?:(?:when|if|unless)\b[^\n]{0,200}\b(?:not (?:specified|set|given|enabled|used|provided|passed|present"
+    r"|configured)|omitted)|without)\b[^\n]{0,200}:[ \t]*\n"
+    r"(?:[ \t]*(?:[-*+\u2022]|\d{1,2}[.)])[^\n]*(?:\n|\Z))+"
+)
+_SECTION = re.compile(r"(?mi)^#{3,6} (?![^\n]*\b(?:bugs?|issues?|problem)\b)[^\n]*")
+_DISCOURAGED = re.compile(r"(?m)^[^\n]{0,40}\bDo (?:\*\*|_)?not(?:\*\*|_)? use\b[^\n]*")
 _PERSON = re.compile(r"\bI(?:'m|'ve)? [a-z]|\b[Mm]y [a-z]")
 _PLACE = re.compile(
     r"\A\{[{%]|(?<![{\"'$])\{[a-z_][\w.]{0,60}\}(?!\})|'\{[a-z_][\w.]{0,60}\}'|\$\{?[A-Za-z_\d]|\]\(|\|\s*$"
@@ -62,10 +70,6 @@ _COMMAND = re.compile(
 _DOCUMENT = re.compile(
     r"(?ms)(?:\A|^[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*\n)"
     r"(?P<object>\s{0,40}\{\s{0,40}\"(?:(?!^[ \t]{0,8}(?:```|~~~)).)*+)"
-)
-_CAPTION = re.compile(
-    r"(?mi)^[ \t]{0,8}(?:(?://|#{1,4})[ \t]{0,4}(?:first|last|final|next|chunk|event|delta|part|piece)\b"
-    r"|(?:chunk|event|delta|piece) #?\d{1,5}\b)(?![^\n]{0,200}\berror\b)[^\n]*"
 )
 _KEY = re.compile(r'"([A-Za-z_][\w -]{0,40})"\s{0,4}:')
 _OF_REPORTS = frozenset(
@@ -127,6 +131,15 @@ def drop_manual(text: str) -> str:
     return _MANUAL.sub("", text) if "|" in text else text
 
 
+def drop_advice(text: str) -> str:
+    r"""Return a text without what only a manual says of faults: which case is meant, and what to keep away from.
+
+    >>> drop_advice("Do not use `--parser a`: content is null.\nWithout one:\n- content is null\nMine is null.")
+    '\nMine is null.'
+    """
+    return _DISCOURAGED.sub("", _SECTION.sub("", _CASES.sub("", text)))
+
+
 def drop_handlers(text: str) -> str:
     r"""Return a text without the lines in which JavaScript handles an error that has not come.
 
@@ -136,15 +149,6 @@ def drop_handlers(text: str) -> str:
     if not any(sign in text for sign in ("=> {", "console.", "new Response(", "status:")):
         return text
     return _HANDLER.sub("", text)
-
-
-def drop_captions(text: str) -> str:
-    r"""Return a text without what a person wrote above the pieces of a stream, in the form of a comment.
-
-    >>> drop_captions("// Chunk 2: empty completion\n{}"), drop_captions("// Error: empty completion")
-    ('\\n{}', '// Error: empty completion')
-    """
-    return _CAPTION.sub("", text)
 
 
 def drop_documents(text: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.not_errors import is_manual, is_source
+from prompt_debugger.core.evidence.not_errors import drop_advice, is_manual, is_source
 from prompt_debugger.core.evidence.reported_answers import reported_answers
 from prompt_debugger.core.evidence.words_around import prose_of, sentences_of
 
@@ -216,7 +216,7 @@ def reported_calls(text: str) -> Iterator[str]:
     """Yield what a text says of an answer whose calls are not as they should be, as notes; nothing of other texts."""
     if len(text) > _MAX_CHARS or _CALL.search(text) is None or is_source(text) or is_manual(text):
         return
-    prose = prose_of(text)
+    prose = prose_of(drop_advice(text))
     if _COMPLAINT.search(prose) is None and _EMPTY_PART.search(prose) is None:
         return
     sentences = [one.strip(" -*#>\t") for one in sentences_of(prose)[:_MAX_SENTENCES]]

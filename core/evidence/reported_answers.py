@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.reported_words import Reported
-from prompt_debugger.core.evidence.not_errors import is_manual, is_source
+from prompt_debugger.core.evidence.not_errors import drop_advice, is_manual, is_source
 from prompt_debugger.core.evidence.words_around import prose_of, sentences_of
 
 _MAX_CHARS = 30_000  # of a report; what is longer is a document about many things
@@ -56,11 +56,11 @@ _THOUGHT_WORDS = (
 )
 _IN_CONTENT = (
     r"(?:in|into|inside|within|to) (?:the |its |my )?(?:\w{1,12} ){0,2}?[`'\"]?(?:message\.|delta\.)?"
-    r"(?:content\b|(?:final |visible |actual )?(?:answer|response|output|reply|message)\b)"
+    r"(?:content\b|(?:final |visible |actual )?(?:answer|response|output|reply|message)\b(?!\.))"
 )
 _THOUGHT_HERE = re.compile(
     rf"{_THOUGHT_WORDS}[^.;\n]{{0,50}}\b(?:is|are|was|were|leak\w{{0,3}}|appears?|appeared|ends?|ended|shows?|lands?"
-    r"|stays?|remains?|goes|comes?|came|put|returned|included|mixed|streamed|emitted)\b[^.;\n]{0,30}"
+    r"|stays?|remains?|goes|comes?|came|put|returned|included|mixed|streamed|emitted)\b(?:(?!reasoning)[^.;\n]){0,30}"
     rf"\b{_IN_CONTENT}"
     r"|\b(?:content|response|answer|output)\b[`'\"]? (?:field )?(?:still )?(?:contains?|includes?|has|starts? with"
     rf"|begins with) (?:the |its |all )?(?:raw |full |whole |entire )?`?{_THOUGHT_WORDS}"
@@ -88,13 +88,21 @@ _IGNORED = re.compile(
     r"[^.;\n]{0,30}\b(?:plain|free|normal|markdown|prose|not (?:valid )?json|instead of json)",
     re.IGNORECASE,
 )
+# Of an option, in Chinese.
+_GIVEN = r"(?:\u6307\u5b9a|\u8bbe\u7f6e|\u542f\u7528|\u914d\u7f6e|\u5f00\u542f|\u4f7f\u7528|\u63d0\u4f9b)"
 _NOT_SAID = re.compile(
     r"\b(?:should|would|could|might|must|unless|no longer|used to|fix(?:es|ed)?|prevents?|avoids?|ensures?"
     r"|expect(?:s|ed)?|propos\w{1,4}|feature|allows?|(?:which|that|this) is (?:correct|right|fine|expected|intended"
     r"|by design)|we (?:strip|put|move)|works? (?:fine|correctly|well|as)|never|adde?d?s? (?:a |an |the |support)"
     r"|not (?:in|as) (?:the )?content|history|previous turns?|in the prompt|system prompt|no reasoning|neither"
     r"|parts? of|where (?:it|the|an?)|whenever an?)\b"
-    r"|\bif (?:the|it|a|an|no|you) \w+|\A\W{0,4}\|| \| |\?\s*\Z|\A\s*[-+*]?\s*\[[ x]\]",
+    r"|\bif (?:the|it|a|an|no|you) \w+"
+    # What a manual says: the case that it speaks of, what is to be done and what that is good for, a remedy.
+    rf"|\bwill\b|\bin (?:this|these|that|such)(?: \w{{1,12}})? cases?\b|\u672a{_GIVEN}[^\u3002\n]{{0,40}}\u65f6"
+    r"|\A\W{0,6}(?:enable|keep|use|set|specify|configure|pass|add|choose|select)\b[^.\n]{0,300}\b(?:so(?: that)?|to"
+    r" (?:separate|split|extract|get|have|put|move|return))\b"
+    r"|(?:\u2014|\u2013| - |->|\u2192) ?(?:upgrade|update|set|use|add|pass|enable|restart|switch|try|make sure|check)\b"
+    r"|\A\W{0,4}\|| \| |\?\s*\Z|\A\s*[-+*]?\s*\[[ x]\]",
     re.IGNORECASE,
 )
 # What a sentence has to show, all of one of these.
@@ -109,7 +117,7 @@ def reported_answers(text: str) -> Iterator[str]:
     """Yield what a text says of an answer whose thoughts or schema are not as they should be, as notes."""
     if len(text) > _MAX_CHARS or _SUBJECT.search(text) is None or is_source(text) or is_manual(text):
         return
-    lines = [part for one in sentences_of(prose_of(text))[:_MAX_SENTENCES] for part in one.split("\u3002")]
+    lines = [part for one in sentences_of(prose_of(drop_advice(text)))[:_MAX_SENTENCES] for part in one.split("\u3002")]
     sentences = [one.strip(" -*#>\t") for one in lines]
     sentences = [one for one in sentences if 0 < len(one) <= _MAX_SENTENCE and _SUBJECT.search(one) is not None]
     sentences = [one for one in sentences if _NOT_SAID.search(one) is None]

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import ServerWords, faults_in, words_of_value
+from prompt_debugger.core.evidence.captions import drop_captions
 from prompt_debugger.core.evidence.denied import drop_denied
 from prompt_debugger.core.evidence.error_sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
 from prompt_debugger.core.evidence.error_values import error_of_value
@@ -28,7 +29,6 @@ from prompt_debugger.core.evidence.http_errors import error_of_head, error_of_pa
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.not_errors import (
     below_source,
-    drop_captions,
     drop_handlers,
     drop_manual,
     is_program,

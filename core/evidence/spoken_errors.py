@@ -17,10 +17,10 @@ from itertools import islice
 
 from prompt_debugger.core.base.http_status import STATUS_NAMES
 from prompt_debugger.core.base.json_values import strings_in
+from prompt_debugger.core.evidence.captions import drop_captions
 from prompt_debugger.core.evidence.denied import drop_denied
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import (
-    drop_captions,
     drop_documents,
     drop_manual,
     is_command,

@@ -34,6 +34,7 @@ def found_in(text: str) -> dict[str, Finding]:
         ("The server does not respect the schema, the keys are others.", "schema"),
         ("Our proxy accepts response_format but silently ignores it.", "schema"),
         ("With guided_json the model returns plain text all the time.", "schema"),
+        ("When thinking is off:\n- content is null\n- the JSON is in `reasoning_content` and content is null", "reason"),
     ],
 )
 def test_what_is_said_of_an_answer_is_an_inference(text: str, words: str) -> None:
@@ -55,6 +56,16 @@ def test_what_is_said_of_an_answer_is_an_inference(text: str, words: str) -> Non
         "Thinking is expected to be returned in the content for this model.",
         "This fixes that the thinking was returned in content.",
         "The content type is empty in my reasoning benchmark.",
+        "In these cases `reasoning` will be `None` and all output goes to `content`.",
+        "When the option is not given, the server behaves as before:\n- Thinking tags are included in `content`",
+        "### Reasoning appears in content\n\n- Try another parser (`qwen3` or `deepseek_r1`)",
+        "未指定解析器时，服务器行为与之前一致：thinking 标签包含在 `content` 字段中。",
+        "The thinking process is returned via `reasoning_content` in the streaming response.",
+        "Thinking text is separated into `message.reasoning_content` when the model emits its tags.",
+        "Keep the parser on so that the thoughts are split into `message.reasoning_content`.",
+        "Enable the parser to separate thinking from the final answer into `reasoning_content` and `content`.",
+        "Thoughts are leaking into content on Qwen 3.6 — upgrade the client",
+        "Do **not** use the old parser: with it the thoughts stay in `content`.",
     ],
 )
 def test_what_may_or_ought_to_happen_is_not(text: str) -> None:
