@@ -44,6 +44,7 @@ _NOT_WHOLE = (
     "The stream was copied without its beginning",
 )
 _CALLS_LEFT_OUT = "left out of the answer"  # how the note on calls goes on whose number comes first
+NOT_IN_SNIPPET = "is not known from the snippet"  # and a placeholder stands for it likewise
 NEW_IN_EVERY_RUN = "gives a new value in every run"  # so that a placeholder stands for it in the request
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 

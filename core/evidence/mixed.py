@@ -26,6 +26,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.joined_events import join_events
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.leads import is_of_other
+from prompt_debugger.core.evidence.not_errors import is_advice
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
 from prompt_debugger.core.evidence.other_errors import add_other_errors
 from prompt_debugger.core.evidence.partial_parse import drop_progress
@@ -138,7 +139,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
         return read_mixed(lone.text, row, read, depth + 1)
     if row > 1:
         return read(text, row)
-    is_about = is_talk(blocks)
+    is_about = is_talk(blocks) or (is_advice(text) and not _begins_with_marker(text))
     whole, failure = _try_whole(text, row, read, may_fail=_has_fences(blocks) or is_about)
     if whole is not None and whole.form is Form.OUTPUT and (is_about or gives_template(text)):
         whole, failure = None, not_recognised(text, is_about=is_about)

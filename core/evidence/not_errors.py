@@ -58,6 +58,11 @@ _CASES = re.compile(
 _SECTION = re.compile(r"(?mi)^#{3,6} (?![^\n]*\b(?:bugs?|issues?|problem)\b)[^\n]*")
 _DISCOURAGED = re.compile(r"(?m)^[^\n]{0,40}\bDo (?:\*\*|_)?not(?:\*\*|_)? use\b[^\n]*")
 _PERSON = re.compile(r"\bI(?:'m|'ve)? [a-z]|\b[Mm]y [a-z]")
+# What a page of advice tells its reader, and a report does not.
+_ADDRESSED = re.compile(
+    r"\b[Yy]ou (?:send|run|call|start|try|launch|make|deploy)\b[^\n.:]{0,160}\b(?:and|but) (?:you )?"
+    r"(?:get|see|receive)\b[^\n.:]{0,40}:"
+)
 _PLACE = re.compile(
     r"\A\{[{%]|(?<![{\"'$])\{[a-z_][\w.]{0,60}\}(?!\})|'\{[a-z_][\w.]{0,60}\}'|\$\{?[A-Za-z_\d]|\]\(|\|\s*$"
 )
@@ -174,7 +179,13 @@ def is_manual(text: str) -> bool:
     """
     headings = _HEADINGS.findall(text)
     is_form = any(_OF_FORM.search(heading) for heading in headings)
-    return len(headings) >= _MIN_HEADINGS and not is_form and _PERSON.search(text) is None
+    is_page = len(headings) >= _MIN_HEADINGS and _PERSON.search(text) is None
+    return (is_page or is_advice(text)) and not is_form
+
+
+def is_advice(text: str) -> bool:
+    """Return whether a text tells its reader which errors come, as a page of advice does."""
+    return _ADDRESSED.search(text) is not None and _PERSON.search(text) is None
 
 
 def is_unfilled(words: str) -> bool:

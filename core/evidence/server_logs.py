@@ -35,7 +35,7 @@ _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
         ),
         "Start Ollama with `OLLAMA_DEBUG=2`",
     ),
-    "lm-studio": (re.compile(r"\[LM STUDIO SERVER\]"), "Run `lms log stream`"),
+    "lm-studio": (re.compile(r"(?m)^[^\n\"{]{0,80}\[LM STUDIO SERVER\]"), "Run `lms log stream`"),
     "vllm": (
         re.compile(
             r"(?m)(?:^|\) ?)(?:INFO|WARNING|ERROR|DEBUG) \d\d-\d\d \d\d:\d\d:\d\d \[[\w./]{1,80}\.py:\d|"

@@ -173,6 +173,19 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
     ),
     KnownError(
+        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified",
+        Stage.REQUEST,
+        "The last assistant message has thinking blocks that differ from the ones that the model wrote: a client "
+        "changed, merged, reordered or dropped some of them, or their signatures, or the answers of two turns were "
+        "joined.",
+        "Send the blocks of that message back exactly as they came, with their signatures and in their order, or "
+        "leave out that whole turn; in an agent, go back to before it or start a new session.",
+        "https://github.com/anthropics/claude-code/issues/63284",
+        example="messages.3.content.8: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot "
+        "be modified. These blocks must remain as they were in the original response.",
+        field="messages",
+    ),
+    KnownError(
         "A maximum of {limit:int} blocks with cache_control may be provided. Found {found:int}",
         Stage.REQUEST,
         "The API caches up to as many places of a prompt as the message says, and the request marks more of them: each "

@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN
+from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN, NOT_IN_SNIPPET
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
 from prompt_debugger.core.request.json_text import JsonText
@@ -105,6 +105,8 @@ def read_python(text: str) -> Draft:
         reading.report("", f"The default value for the environment variable `{name}` was used.", None)
     for name, (made, node) in reading.values.placeholders.items():
         reading.report("", f"`{name}` {NEW_IN_EVERY_RUN}: `{made}` stands for it.", node)
+    for source, node in reading.values.unknown.items():
+        reading.report("", f"`{source}` {NOT_IN_SNIPPET}: `{{{source}}}` stands for it.", node)
     base_url = _base_url(reading)
     return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices), *reading.named)
 

@@ -47,11 +47,13 @@ class Values:
         known: Value by name, or why it has none.
         defaults_used: Names of environment variables whose stated default was taken.
         placeholders: What stands for values that are new in every run, by the call that gives one.
+        unknown: What a text was put together from and the snippet does not say, by its source.
     """
 
     known: dict[str, JSON | Unreadable] = field(default_factory=dict)
     defaults_used: list[str] = field(default_factory=list)
     placeholders: dict[str, tuple[JSON, ast.expr]] = field(default_factory=dict)
+    unknown: dict[str, ast.expr] = field(default_factory=dict)
     _members: dict[int, dict[str | int, ast.expr]] = field(default_factory=dict)
     _kept: list[JSON] = field(default_factory=list)
     _size: int = 0
@@ -175,13 +177,25 @@ class Values:
             if not isinstance(part, ast.FormattedValue):
                 parts.append(str(self.value_of(part, depth + 1)))
                 continue
-            value = self.value_of(part.value, depth + 1)
+            try:
+                value = self.value_of(part.value, depth + 1)
+            except Unreadable:
+                if self._size > MAX_SIZE:
+                    raise
+                parts.append(self._stand_in(part.value))
+                continue
             if part.format_spec is not None or isinstance(value, (dict, list)):
                 raise Unreadable(
                     part.value, "The value of this f-string field cannot be known without running the snippet."
                 )
             parts.append(self._text(part.value, repr(value) if part.conversion == ord("r") else str(value)))
         return "".join(parts)
+
+    def _stand_in(self, node: ast.expr) -> str:
+        """Return what stands in a text for a value that the snippet does not say: its source in braces."""
+        source = _source(node)[:60]
+        self.unknown[source] = node
+        return self._text(node, f"{{{source}}}")
 
     def _together(self, node: ast.BinOp, depth: int) -> JSON:
         """Put two texts or two lists together; no other operator is followed."""

@@ -106,4 +106,5 @@ RULE: Rule = TraceRule(
     find=find,
     borrows_fix=True,
     reads_stripped=True,
+    stands_in_part=True,
 )

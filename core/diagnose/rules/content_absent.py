@@ -27,7 +27,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN
+from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN, NOT_IN_SNIPPET
 from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.text import remove_whitespace
@@ -42,7 +42,7 @@ _THINK_BLOCK = re.compile(
     "|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in TABLES.reasoning_pairs if a != b), re.DOTALL
 )
 _TRIED_PREFIX = 4000
-_PLACEHOLDER = re.compile(rf"{NEW_IN_EVERY_RUN}: `([^`]+)`")  # for what a snippet makes up, which no prompt has
+_PLACEHOLDER = re.compile(rf"(?:{NEW_IN_EVERY_RUN}|{NOT_IN_SNIPPET}): `([^`]+)`")  # which no prompt has
 _BILLING_HEADER = "x-anthropic-billing-header"  # a first line of Claude Code's; servers remove it on purpose
 
 

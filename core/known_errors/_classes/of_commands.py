@@ -17,6 +17,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "option-value",
         r"argument (?:-\w{1,3}(?:/|, ))?(?P<name>--[\w.-]{2,60})(?:/[\w./-]{1,60})?: (?:invalid|expected|not allowed)"
+        r"|invalid parameter for argument: (?P<bare>--?[a-z][\w.-]{1,60})"
         r"|invalid value .{1,60}? for .{0,3}(?P<option>--[\w.-]{2,60})"
         r"|invalid (?:tool call|tool|reasoning) parser\b",
         Stage.COMPLETE,

@@ -34,7 +34,7 @@ def found_in(text: str) -> dict[str, Finding]:
         ("The server does not respect the schema, the keys are others.", "schema"),
         ("Our proxy accepts response_format but silently ignores it.", "schema"),
         ("With guided_json the model returns plain text all the time.", "schema"),
-        ("When thinking is off:\n- content is null\n- the JSON is in `reasoning_content` and content is null", "reason"),
+        ("When thinking is off:\n- content is null, and the JSON is in `reasoning_content`", "came as reasoning"),
     ],
 )
 def test_what_is_said_of_an_answer_is_an_inference(text: str, words: str) -> None:

@@ -103,6 +103,7 @@ def test_the_ways_to_write_one_request_read_alike(snippet: str) -> None:
         ('json.dumps({"city": "Zürich"}, ensure_ascii=False)', '{"city": "Zürich"}'),
         ('names["b"][-1]', "z"),
         ('f"{names!r}"', None),
+        ("f\"{names['b'][0]} {who.name!r:>9}: {ask(1)}\"", "y {who.name}: {ask(1)}"),
         ('os.getenv("X", "default")', "default"),
         ('os.getenv("X")', None),
         ('textwrap.dedent("  a")', "a"),
@@ -178,6 +179,15 @@ def test_only_the_first_of_several_calls_is_read() -> None:
 
     assert request.body["model"] == "a"
     assert any("another call" in notice.message for notice in request.notices)
+
+
+def test_what_an_f_string_takes_from_elsewhere_is_told() -> None:
+    request = read_request('messages = [{"role": "user", "content": f"Say {word}, not {word}."}]')
+
+    assert request.body["messages"] == [{"role": "user", "content": "Say {word}, not {word}."}]
+    assert [notice.message for notice in request.notices] == [
+        "`word` is not known from the snippet: `{word}` stands for it."
+    ]
 
 
 @pytest.mark.slow
