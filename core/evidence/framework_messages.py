@@ -109,6 +109,8 @@ def _langchain(value: JSONObject) -> list[JSONObject]:
     held = as_object(value.get("kwargs") if value.get("lc") == 1 else value.get("data")) or value
     if kind == AUTOGENS_RESULTS:
         return [_result(one.get("call_id"), one.get("content")) for one in _items(held.get("content"))]
+    if kind == "FunctionMessage":  # the result of a call in the older form, which has no id
+        return [{"role": "function", "name": held.get("name"), "content": _text(held.get("content"))}]
     if role == "tool":
         return [_result(held.get("tool_call_id"), held.get("content"))]
     content = held.get("content")

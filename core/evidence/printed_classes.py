@@ -55,12 +55,16 @@ CALLS = (
 )
 RESPONSES = ("Response", "ParsedResponse", "ResponsesAPIResponse")
 ITEMS = ("ResponseFunctionToolCall", "ResponseOutputMessage", "ResponseReasoningItem")
-BLOCKS = ("TextBlock", "ToolUseBlock", "ThinkingBlock")
-BLOCK_TYPES = {"TextBlock": "text", "ToolUseBlock": "tool_use", "ThinkingBlock": "thinking"}
+BLOCK_TYPES = {
+    **{f"{beta}TextBlock": "text" for beta in ("", "Beta")},
+    **{f"{beta}ToolUseBlock": "tool_use" for beta in ("", "Beta")},
+    **{f"{beta}ThinkingBlock": "thinking" for beta in ("", "Beta")},
+}
+BLOCKS = tuple(BLOCK_TYPES)
 LANGCHAIN = ("AIMessage", "AIMessageChunk")
 OFFLINE = ("RequestOutput", "CompletionOutput")
 GEMINI = ("GenerateContentResponse",)
 NAMES = (
     *COMPLETIONS, *CHOICES, *MESSAGES, *CALLS, *RESPONSES, *ITEMS, *BLOCKS, *LANGCHAIN, *OFFLINE, *GEMINI,
-    *STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS, "Message", "BetaMessage",
+    *STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS, "Message", "BetaMessage", "ToolsBetaMessage",
 )  # fmt: skip

@@ -306,9 +306,12 @@ def _langchain(value: JSONObject) -> JSON:
     whole = [call for call in calls if not _is_cut(call)]
     if whole:
         message["tool_calls"] = plain(whole)
+    function = extra.get("function_call")  # the older form of a call
+    if not whole and isinstance(function, dict) and not _is_cut(function):
+        message["function_call"] = plain(function)
     if isinstance(extra.get("reasoning_content"), str):
         message["reasoning_content"] = extra["reasoning_content"]
-    if CUT in value and not whole and not message["content"]:
+    if CUT in value and not whole and "function_call" not in message and not message["content"]:
         return None
     reason = metadata.get("finish_reason", metadata.get("stop_reason"))
     if metadata.get("done_reason") == "load":  # Ollama's word for an answer to no message
@@ -384,4 +387,5 @@ _BY_CLASS: Mapping[str, Callable[[JSONObject], JSON]] = {
     **dict.fromkeys(GEMINI, _gemini),
     "Message": _read_message_class,
     "BetaMessage": _read_message_class,
+    "ToolsBetaMessage": _read_message_class,
 }

@@ -22,7 +22,7 @@ from prompt_debugger.core.evidence.flags import flags_of, server_of
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.mentions import mentioned_server, version_in
-from prompt_debugger.core.evidence.not_errors import is_source
+from prompt_debugger.core.evidence.not_errors import is_program, is_source
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.split import split
 from prompt_debugger.core.evidence.taking import take_last_answer
@@ -113,7 +113,8 @@ def add_words(evidence: Evidence, text: str) -> Evidence:
     """
     is_mixed = Paste(text).value is None
     if is_mixed:
-        evidence = _add_reason(take_last_answer(evidence), text)
+        is_written = is_program(text)  # a conversation in a program was answered by no one
+        evidence = _add_reason(evidence if is_written else take_last_answer(evidence), text)
         evidence = _note_switch(_note_complaint(_note_expectation(evidence, text), text), text)
     return _add_server(evidence, text, is_mixed=is_mixed)
 

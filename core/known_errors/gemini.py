@@ -9,6 +9,25 @@ MAKER = "Gemini"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Please use a valid role: user, model.",
+        Stage.REQUEST,
+        "A turn in `contents` has another role: `assistant`, `system` or `tool`, as in chat completions.",
+        "Write `model` for `assistant`, put what the system says into `systemInstruction`, and send results of calls "
+        "as parts of a `user` turn; or use Gemini's OpenAI-compatible route, which takes those roles.",
+        "https://ai.google.dev/api/caching#Content",
+        field="messages",
+    ),
+    KnownError(
+        'Unknown name "tools": Cannot find field.',
+        Stage.REQUEST,
+        "This version of the API has no tools: `v1` does not know the field, `v1beta` does.",
+        'Send the request to `v1beta` (in google-genai, leave `http_options` with `api_version="v1"` out). Tools of '
+        "Vertex AI alone, such as Google Maps, need a client with `vertexai=True`.",
+        "https://ai.google.dev/gemini-api/docs/api-versions",
+        example='Invalid JSON payload received. Unknown name "tools": Cannot find field.',
+        field="tools",
+    ),
+    KnownError(
         "Function call is missing a thought_signature in functionCall parts.",
         Stage.REQUEST,
         "A call in the history came with a signature, and was sent back without it.",

@@ -9,6 +9,16 @@ MAKER = "LangChain"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Could not parse function call: 'function_call'",
+        Stage.PARSE,
+        "LangChain's parser of functions (`JsonOutputFunctionsParser`) reads `function_call` of the message, and this "
+        "answer has none: the server ignored `functions`, the older form of `tools`, or the model answered with a "
+        "text.",
+        "Send the function as a tool (`bind_tools` with `tool_choice`, or `with_structured_output`), to a server and a "
+        "model that take tools; servers of local models often ignore `functions` and `function_call`.",
+        "https://www.reddit.com/r/LangChain/comments/1bwq86t/langgraph_function_call_error_using_lmstudio/",
+    ),
+    KnownError(
         "Function {name:word} arguments: {text} are not valid JSON.",
         Stage.PARSE,
         "The arguments that the model wrote for a call are not JSON.",

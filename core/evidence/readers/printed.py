@@ -22,6 +22,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.not_errors import is_script
 from prompt_debugger.core.evidence.printed_classes import (
     ANTHROPIC_EVENTS,
+    BLOCKS,
     LANGCHAIN,
     NAMES,
     OFFLINE,
@@ -116,6 +117,11 @@ def _read(paste: Paste) -> Evidence:
             return replace(_stream(pieces), words=words)
         if class_of(value) in OFFLINE:
             return _offline(value)
+    if len(found) > 1 and all(class_of(value) in BLOCKS for value in found):  # of one message, printed one a line
+        blocks: list[JSON] = list(found)
+        words = f"{len(found):,} printed blocks of an answer of Anthropic's Messages API"
+        evidence = add_answer(Evidence(Form.OBJECT, words), read_answer(answer_of(blocks)))
+        return forget_end(evidence)
     read = [(value, answer) for value in found if (answer := answer_of(value)) is not None]
     if not read:
         raise RequestError(

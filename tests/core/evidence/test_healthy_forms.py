@@ -179,3 +179,54 @@ def test_strings_of_a_program_below_one_another_are_one_text():
 
     assert evidence.raw == '<tool_use>{"name": "read", "arguments": {}}</tool_use>'
     assert read_evidence('{"raw": "a"}\n').raw == "a"
+
+
+def test_a_conversation_in_a_program_is_answered_by_no_one():
+    said = "[{'role': 'user', 'content': 'Date?'}, {'role': 'assistant', 'content': '<think>So.</think>Noon.'}]"
+    program = (
+        f"from swift import get_template\n\ndata = {{'messages': {said}}}\ninputs = get_template('m').encode(data)\n"
+    )
+
+    assert not loud(program)
+    assert loud(f"This is what I got back:\n\n```json\n{said}\n```\n".replace("'", '"')) == ["PD409"]
+
+
+def test_a_call_in_the_older_form_that_langchain_printed_is_read():
+    call = "{'function_call': {'arguments': '{\"code\": \"SFO\"}', 'name': 'weather'}}"
+    end = "response_metadata={'finish_reason': 'function_call'} id='run-1'"
+    nodes = f"{{'messages': [AIMessage(content='', additional_kwargs={call})]}}\n"
+    result = "{'messages': [FunctionMessage(content='Fog.', name='weather')]}"
+
+    chat = read_evidence(f"# O/P:\n# content='' additional_kwargs={call} {end}").chat
+
+    assert chat.message["tool_calls"][0]["function"]["name"] == "weather"
+    assert not loud(f"{nodes}---\n{result}")
+    assert loud(f"{nodes.replace(call, '{}')}---\n{result}") == ["PD122"]
+
+
+def test_blocks_of_anthropics_client_printed_one_a_line_are_one_answer():
+    said = "TextBlock(citations=None, text='I look it up.', type='text')\n"
+    call = "ToolUseBlock(id='toolu_1', input={'place': 'Oslo'}, name='look_up', type='tool_use')\n"
+
+    chat = read_evidence(f"{said}{call}").chat
+
+    assert chat.message["content"] == "I look it up."
+    assert chat.message["tool_calls"][0]["function"]["name"] == "look_up"
+    assert not loud(f"{said}{call}")
+    assert not loud(f"ToolsBetaMessage(id='msg_1', content=[{call.strip()}], role='assistant', stop_reason='tool_use')")
+
+
+@pytest.mark.parametrize(
+    ("said", "helps"),
+    [
+        ("Please use a valid role: user, model.", "Write `model` for `assistant`"),
+        ('Invalid JSON payload received. Unknown name "tools": Cannot find field.', "`v1beta`"),
+    ],
+)
+def test_words_of_gemini_have_their_remedy(said, helps):
+    body = {"error": {"code": 400, "message": said, "status": "INVALID_ARGUMENT"}}
+    found = asyncio.run(show_evidence(read_evidence(json.dumps(body)))).findings[0]
+
+    assert helps in found.fix
+    other = json.dumps(body).replace("tools", "toolz").replace("role: user", "voice: user")
+    assert helps not in asyncio.run(show_evidence(read_evidence(other))).findings[0].fix
