@@ -23,8 +23,9 @@ from prompt_debugger.core.sandbox import VISITOR as SANDBOX_VISITOR
 from prompt_debugger.core.sandbox.turns import TURN, Turn
 from prompt_debugger.ui.web.admission.counts import Use
 from prompt_debugger.ui.web.admission.events import ANSWERED, CHARGE, COST, ON_TRIAL, SIZE, VISITOR
+from prompt_debugger.ui.web.admission.held import Owner
 from prompt_debugger.ui.web.admission.kinds import kind_of
-from prompt_debugger.ui.web.admission.pacing import PAGE_COST, Metered, Owner
+from prompt_debugger.ui.web.admission.pacing import PAGE_COST, Metered
 from prompt_debugger.ui.web.one_listener import take_over
 
 

@@ -16,8 +16,8 @@ from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.web.admission.counts import Use
 from prompt_debugger.ui.web.admission.events import ANSWERED, CHARGE, VISITOR
+from prompt_debugger.ui.web.admission.held import Owner
 from prompt_debugger.ui.web.admission.kinds import Kind
-from prompt_debugger.ui.web.admission.pacing import Owner
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.memory import FairLine, PageMemory, Work, line_up_fairly
 from prompt_debugger.ui.web.settings import PageSettings

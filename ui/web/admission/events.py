@@ -15,8 +15,9 @@ from starlette.responses import JSONResponse
 from prompt_debugger.ui.web.admission.bodies import BodyMemory, too_long
 from prompt_debugger.ui.web.admission.byte_quota import ByteQuota
 from prompt_debugger.ui.web.admission.counts import Counts, Use
+from prompt_debugger.ui.web.admission.held import Owner
 from prompt_debugger.ui.web.admission.kinds import CHEAP, AdmissionLimits, Kind, kind_of
-from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, Bill, Charges, LoopLag, Metered, Owner, Pacing
+from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, Bill, Charges, LoopLag, Metered, Pacing
 from prompt_debugger.ui.web.admission.payloads import (
     EventTable,
     PayloadError,

@@ -17,9 +17,10 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextvars import ContextVar
 from statistics import median
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from prompt_debugger.core.base.quota import Quota
+from prompt_debugger.ui.web.admission.held import HeldEvents, Owner
 
 HALF_S = 20.0
 THERE_S = 30.0  # so long after their last event a visitor counts among those who are there
@@ -40,18 +41,6 @@ T = TypeVar("T")
 
 # Returns what the page whose event is under way cost recently.
 PAGE_COST: ContextVar[Callable[[], float]] = ContextVar("what the page of this event cost", default=float)
-
-
-class Owner(NamedTuple):
-    """Whose event it is.
-
-    Attributes:
-        visitor: The address.
-        page: One of the pages that are open there; "" where no one knows yet.
-    """
-
-    visitor: str
-    page: str = ""
 
 
 class Charges:
@@ -163,14 +152,6 @@ class Bill:
         return self._charges.of(self._owner)
 
 
-class _Held(NamedTuple):
-    """An event that is held back."""
-
-    owner: Owner
-    came_s: float
-    may_begin: asyncio.Future[None]
-
-
 class Pacing:
     """Whether an event may begin now, and who of those held back is next.
 
@@ -193,48 +174,26 @@ class Pacing:
         self._late_s = late_s
         self._clock = clock
         self._let_in_s = self._freed_s = clock() - LOOK_S
-        self._held: list[_Held] = []
-        self._keeper: asyncio.Task[None] | None = None
+        self._held = HeldEvents(self.let_in, _FREE_LOOK_S, clock)
 
     async def wait(self, owner: Owner) -> None:
         """Wait until an event that comes now may begin."""
-        if not self._charges.is_far_above(owner):
-            return
-        held = _Held(owner, self._clock(), asyncio.get_running_loop().create_future())
-        self._held.append(held)
-        self.let_in()
-        if self._keeper is None or self._keeper.done():
-            self._keeper = asyncio.create_task(self._keep())
-        try:
-            await held.may_begin
-        finally:
-            if held in self._held:  # anyone who sent it has left
-                self._held.remove(held)
+        if self._charges.is_far_above(owner):
+            await self._held.wait(owner)
 
     def let_in(self) -> None:
         """Let those begin who are not far above the others any more, and one of the others if it is time."""
-        now_s = self._clock()
+        now_s, held_back = self._clock(), self._held.all
         if now_s - self._freed_s >= LOOK_S:
             self._freed_s = now_s
-            far_above = {one for one in {held.owner for held in self._held} if self._charges.is_far_above(one)}
-            self._begin([held for held in self._held if held.owner not in far_above])
+            far_above = {one for one in {held.owner for held in held_back} if self._charges.is_far_above(one)}
+            for held in [held for held in held_back if held.owner not in far_above]:
+                self._held.begin(held)
         gap_s = LOOK_S if self._has_others_to_serve() else _FREE_LOOK_S
-        if self._held and now_s - self._let_in_s >= gap_s:
+        if held_back and now_s - self._let_in_s >= gap_s:
             self._let_in_s = now_s
-            cost = self._charges.of_all(held.owner for held in self._held)
-            self._begin([min(self._held, key=lambda held: (cost[held.owner], held.came_s))])
-
-    def _begin(self, those: list[_Held]) -> None:
-        for held in those:
-            self._held.remove(held)
-            if not held.may_begin.done():
-                held.may_begin.set_result(None)
-
-    async def _keep(self) -> None:
-        """Look again for as long as someone is held back."""
-        while self._held:
-            await asyncio.sleep(_FREE_LOOK_S)
-            self.let_in()
+            cost = self._charges.of_all(held.owner for held in held_back)
+            self._held.begin(min(held_back, key=lambda held: (cost[held.owner], held.came_s)))
 
     def _has_others_to_serve(self) -> bool:
         if self._late_s() > LATE_S:

@@ -9,26 +9,16 @@ page that has least under way. An event holds a place for some seconds only: wha
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from prompt_debugger.ui.web.admission.counts import leaves_enough
-from prompt_debugger.ui.web.admission.pacing import Owner
+from prompt_debugger.ui.web.admission.held import HeldEvents, Owner
 
 PLACES = 8
 TRIAL_S = 5.0  # for which an event holds a place
 _LOOK_S = 0.05
-
-
-class _Held(NamedTuple):
-    """An event that is held back."""
-
-    owner: Owner
-    came_s: float
-    may_begin: asyncio.Future[None]
 
 
 class Trials:
@@ -53,39 +43,26 @@ class Trials:
         self._places = places
         self._clock = clock
         self._begun: list[tuple[Owner, float]] = []
-        self._held: list[_Held] = []
-        self._keeper: asyncio.Task[None] | None = None
+        self._held = HeldEvents(self.let_in, _LOOK_S, clock)
 
     async def wait(self, owner: Owner) -> None:
         """Wait until an event of a page may begin: at once if the page is not on trial."""
-        if self._places is None or not self._is_on_trial(owner.page):
-            return
-        held = _Held(owner, self._clock(), asyncio.get_running_loop().create_future())
-        self._held.append(held)
-        self.let_in()
-        if self._held and (self._keeper is None or self._keeper.done()):
-            self._keeper = asyncio.create_task(self._keep())
-        try:
-            await held.may_begin
-        finally:
-            if held in self._held:  # anyone who sent it has left
-                self._held.remove(held)
+        if self._places is not None and self._is_on_trial(owner.page):
+            await self._held.wait(owner)
 
     def let_in(self) -> None:
         """Let those begin for whom there is a place, and those whose page is on trial no more."""
         self._forget()
-        while self._held:
+        while self._held.all:
             had = Counter(owner for owner, _ in self._begun)
             of_visitor = Counter(owner.visitor for owner, _ in self._begun)
-            may = [held for held in self._held if self._has_place(held.owner, of_visitor)]
+            may = [held for held in self._held.all if self._has_place(held.owner, of_visitor)]
             if not may:
                 return
             held = min(may, key=lambda one: (of_visitor[one.owner.visitor], had[one.owner], one.came_s))
-            self._held.remove(held)
             if self._is_on_trial(held.owner.page):
                 self._begun.append((held.owner, self._clock()))
-            if not held.may_begin.done():
-                held.may_begin.set_result(None)
+            self._held.begin(held)
 
     def _has_place(self, owner: Owner, of_visitor: Counter[str]) -> bool:
         assert self._places is not None, "nobody is held back otherwise"
@@ -102,9 +79,3 @@ class Trials:
             and now_s - at_s < TRIAL_S
             and (owner in there or now_s - at_s < 2 * _LOOK_S)
         ]
-
-    async def _keep(self) -> None:
-        """Look again for as long as someone is held back."""
-        while self._held:
-            await asyncio.sleep(_LOOK_S)
-            self.let_in()

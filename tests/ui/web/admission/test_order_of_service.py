@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, FREE_S, LOOK_S, Bill, Charges, Owner, Pacing
+from prompt_debugger.ui.web.admission.held import Owner
+from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, FREE_S, LOOK_S, Bill, Charges, Pacing
 from tests.clock import Clock
 
 EVENT_S = 0.04  # of the page's one loop

@@ -8,6 +8,7 @@ import pytest
 
 from prompt_debugger.ui.web.admission import pacing
 from prompt_debugger.ui.web.admission.events import EventGuard
+from prompt_debugger.ui.web.admission.held import Owner
 from prompt_debugger.ui.web.admission.kinds import PUBLIC_ADMISSION
 from prompt_debugger.ui.web.admission.pacing import (
     FAR_ABOVE,
@@ -20,7 +21,6 @@ from prompt_debugger.ui.web.admission.pacing import (
     Charges,
     LoopLag,
     Metered,
-    Owner,
     Pacing,
 )
 from tests.clock import Clock
@@ -245,7 +245,7 @@ async def test_whoever_leaves_is_not_waited_for(page):
     page.late = 100.0
     await page.begins("hostile", "hostile")
 
-    assert page.pacing._held == []
+    assert page.pacing._held.all == []
 
 
 class Loop:
@@ -382,7 +382,7 @@ async def test_opening_the_page_is_held_back_as_an_event_is_and_is_given_up_with
     await _open(guard, "9.9.9.9", stays=True)
 
     assert opened == ["1.1.1.1", "9.9.9.9"]
-    assert not guard._pacing._held or len(guard._pacing._held) == 1
+    assert len(guard._pacing._held.all) <= 1
     assert guard._charges.of(Owner("9.9.9.9")) > 0.1
     kept.line = []
     await asyncio.wait_for(hostile, PATIENCE_S)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from prompt_debugger.ui.web.admission.pacing import Owner
+from prompt_debugger.ui.web.admission.held import Owner
 from prompt_debugger.ui.web.admission.trials import PLACES, TRIAL_S, Trials
 from tests.patience import PATIENCE_S
 
@@ -126,7 +126,7 @@ async def test_whoever_leaves_is_not_waited_for(queue):
         task.cancel()
     await asyncio.gather(*queue.tasks, return_exceptions=True)
 
-    assert queue.trials._held == []
+    assert queue.trials._held.all == []
 
 
 async def test_on_ones_own_machine_nothing_is_on_trial(clock):
