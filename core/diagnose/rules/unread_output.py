@@ -28,8 +28,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from prompt_debugger.core.base.comparable import has_part_of_call
+from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     CallStatus,
@@ -41,8 +43,7 @@ from prompt_debugger.core.base.types import (
     Stage,
     Trace,
 )
-from prompt_debugger.core.diagnose.fields import body_of
-from prompt_debugger.core.diagnose.lost_arguments import LostArguments, find_lost_arguments
+from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, returned_calls
 from prompt_debugger.core.diagnose.refusal_words import (
     TITLE_CHARS,
     explanation,
@@ -72,6 +73,20 @@ _FIX_OF_CUT = (
     "Look at `finish_reason`: if it is `length`, raise `max_tokens` (`max_new_tokens`), whose default is small in some "
     "clients; otherwise a stop text or a closed connection ended the output."
 )
+# What an error of a tool names as missing.
+_MISSING = re.compile(
+    r"\b[Mm]issing (?:required |mandatory )?(?:parameters?|arguments?|fields?|propert(?:y|ies))?"
+    r":? ?[`'\"](?P<a>\w{1,60})"
+    r"|[`'\"](?P<b>\w{1,60})[`'\"] (?:is|are) (?:a )?(?:required|missing)\b"
+    r"|\b(?:required|missing) (?:property|parameter|argument|field):? [`'\"](?P<c>\w{1,60})"
+)
+
+
+class _LostArguments(NamedTuple):
+    """The call that has what its tool says is missing, and the names of that."""
+
+    call: CallField
+    names: tuple[str, ...]
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -81,7 +96,7 @@ def find(trace: Trace) -> Iterator[Report]:
     understood = understand(trace.refusal)
     if understood.cause is not Cause.OUTPUT:
         return
-    if (lost := find_lost_arguments(trace, words_of(trace.refusal))) is not None:
+    if (lost := _find_lost_arguments(trace, words_of(trace.refusal))) is not None:
         yield _report_lost(trace, understood, lost)
         return
     found = spots(trace, understood)
@@ -105,7 +120,23 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
-def _report_lost(trace: Trace, understood: Understood, lost: LostArguments) -> Report:
+def _find_lost_arguments(trace: Trace, words: str) -> _LostArguments | None:
+    """Return the call of the answer that has every parameter which an error says is missing.
+
+    `None` where the error names no parameter, or where the answer has no such call, or several.
+    """
+    found = (match["a"] or match["b"] or match["c"] for match in _MISSING.finditer(words[:4_000]))
+    names = tuple(dict.fromkeys(found))
+    calls = returned_calls(trace) if names else ()
+    named = [call for call in calls if call.name and re.search(rf"\b{re.escape(call.name)}\b", words)] or [*calls]
+    if len(named) != 1:
+        return None
+    call = named[0]
+    value = decode_json(as_text(call.arguments) or "") if isinstance(call.arguments, str) else call.arguments
+    return _LostArguments(call, names) if isinstance(value, dict) and {*names} <= value.keys() else None
+
+
+def _report_lost(trace: Trace, understood: Understood, lost: _LostArguments) -> Report:
     """Report that the call of the answer has what the tool did not get."""
     assert trace.refusal is not None
     names = listed(list(lost.names))

@@ -9,7 +9,7 @@ from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.server_look import server_look_payload
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.server_look import look_at_server
+from prompt_debugger.ui.web.panels.server_look import look_at_server
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from tests.core.complete.faulty_server import answer, faulty_server
