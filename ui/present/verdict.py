@@ -169,7 +169,8 @@ def worst_severity(findings: tuple[Finding, ...]) -> Severity | None:
 
 def _outcome(trace: Trace, verdict: Verdict) -> str:
     """Return what came out, in a word or two; which stage is guilty is for the sentence and the cards to say."""
-    if trace.refusal is not None and trace.chat is None and not verdict.dropped_calls:
+    is_parsers_fault = verdict.stage is Stage.PARSE  # a server that could not read its model's output took the request
+    if trace.refusal is not None and trace.chat is None and not verdict.dropped_calls and not is_parsers_fault:
         return "REFUSED"
     has_wrong_calls = bool(verdict.dropped_calls or verdict.invented_calls or verdict.altered_calls)
     if has_wrong_calls and verdict.stage is not None and verdict.stage not in _OF_CALLS:  # they follow from it

@@ -294,7 +294,7 @@ class Handlers:
 
     async def _show(self, view: RunView, pasted: Evidence) -> Update:
         """Return what pasted evidence shows; no server is asked, and the page has none to ask again."""
-        view.facts = [["", "pasted", "No server was asked"], ["", pasted.words, ""]]
+        view.facts = [["", "pasted", "No server was asked"], ["", pasted.words.replace("`", ""), ""]]
         trace = await show_evidence(pasted)
         payloads = await in_thread(view.finish, trace)
         return Update({**payloads, "notices": await in_thread(pasted_payload, pasted)}, trace, is_own=False)

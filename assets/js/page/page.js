@@ -67,7 +67,7 @@ builders.notices = (root, name) => {
       document.documentElement.toggleAttribute("data-rows", Boolean(rows));
       root.dataset.state = state;
       root.replaceChildren();
-      if (summary) root.append(make("p", "pd-counts", summary));
+      if (summary) root.append(prose("p", "pd-counts", summary));
       items.forEach((/** @type {Notice} */ item) => root.append(notice(item)));
       markNotices(state, items);
     },

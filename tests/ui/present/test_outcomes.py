@@ -56,6 +56,8 @@ def test_the_badge_names_an_outcome_and_never_a_stage() -> None:
 
     assert badges == {"LOST"}
     assert header(verdict_payload(refused()))["badge"] == "REFUSED"
+    unread = replace(of_stage(Stage.PARSE, refused()), refusal=Refusal(500, "Failed to parse input at pos 12"))
+    assert header(verdict_payload(unread))["badge"] == "FAULT FOUND"  # it took the request, and not its model's output
 
 
 def test_a_fault_without_a_lost_character_is_not_a_loss() -> None:
