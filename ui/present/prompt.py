@@ -79,7 +79,8 @@ def difference_payload(trace: Trace) -> str | None:
         return None
     difference = trace.prompt_difference
     cause = None if difference is None else difference.cause
-    state, sentence = _sentence(server, local, difference)
+    is_over = trace.verdict is not None or trace.chat is not None  # else it may still come, or was stopped before
+    state, sentence = _sentence(server, local, difference, is_over=is_over)
     return pack_payload(
         {
             "state": state,
@@ -93,11 +94,14 @@ def difference_payload(trace: Trace) -> str | None:
     )
 
 
-def _sentence(server: Prompt | None, local: Prompt | None, difference: PromptDifference | None) -> tuple[str, str]:
+def _sentence(
+    server: Prompt | None, local: Prompt | None, difference: PromptDifference | None, *, is_over: bool
+) -> tuple[str, str]:
     if difference is not None:
         return "differs", f"Server and local render diverge at token {difference.first_token:,}."
     if server is None or server.source == "local":
-        return "unknown", "This is the local render: the server does not report the prompt it used."
+        why = "the server does not report the prompt it used" if is_over else "no server has reported its prompt"
+        return "unknown", f"This is the local render: {why}."
     if local is None:
         return "unknown", "This is the server's prompt; there is no local render to compare it with."
     size = (

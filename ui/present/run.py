@@ -132,7 +132,8 @@ class RunView:
         raw_tokens = None if trace.raw is None else trace.raw.tokens
         facts = server_facts(trace) or self.facts
         stages = _Same(prompt, trace.prompt_difference, trace.raw, trace.parse, trace.verdict, running)
-        difference = _Same(trace.prompt, trace.local_prompt, trace.prompt_difference)
+        is_over = trace.verdict is not None or trace.chat is not None
+        difference = _Same(trace.prompt, trace.local_prompt, trace.prompt_difference, is_over)
         came = _Same(trace.raw, trace.chat, trace.chat_stream, trace.refusal, trace.verdict, running)
         answers = (came, raw_text, chat_text)
         changed: dict[str, str | None] = {}

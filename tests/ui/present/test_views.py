@@ -216,6 +216,14 @@ def test_the_longest_control_token_wins():
     assert mark_special("<a><a>b", ["<a>", "<a><a>"]) == [["<a><a>", "special"], ["b", ""]]
 
 
+def test_a_run_that_is_not_over_says_nothing_of_what_the_server_reports() -> None:
+    trace = replace(dropped_call_trace(), prompt=None, local_prompt=dropped_call_trace().prompt, prompt_difference=None)
+
+    begun = replace(trace, chat=None, verdict=None)
+    assert "no server has reported its prompt" in header(difference_payload(begun))["sentence"]
+    assert "the server does not report the prompt it used" in header(difference_payload(trace))["sentence"]
+
+
 def test_the_difference_is_cut_to_what_differs():
     shown = header(difference_payload(dropped_call_trace()))
 
