@@ -45,6 +45,8 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         value = {"error": f"{name}: {value[name]}"}  # as Ollama 0.11 streamed it
     if (checked := _read_validator(value)) is not None:
         return checked
+    if (described := _read_described(value)) is not None:
+        value = described
     if isinstance(value.get("errorMessage"), str):
         value = _read_node(value)
     value = _read_agents(value)
@@ -57,6 +59,14 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     around = json.dumps(value, ensure_ascii=False)[:_MAX_AROUND] if _OF_PYTHON.match(words.text) else None
     refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output, around=around)
     return _reason_within(value, refusal) or refusal
+
+
+def _read_described(value: JSONObject) -> JSONObject | None:
+    """Return errors whose words are a `description` beside a key, as Writer lists them, in the form of others."""
+    errors = value.get("errors")
+    listed = [as_object(one) for one in errors] if isinstance(errors, list) else []
+    is_described = bool(listed) and all(isinstance(one.get("description"), str) and "key" in one for one in listed)
+    return {"errors": [{"message": one["description"], "code": one["key"]} for one in listed]} if is_described else None
 
 
 def _use_code_as_words(value: JSONObject) -> JSONObject:

@@ -34,6 +34,7 @@ _STRUCTURED = frozenset({Form.ANSWER, Form.STREAM, Form.EXCHANGE, Form.FRAGMENT,
 _EXPLICIT = re.compile(
     r"<(?:snip|truncated|omitted|redacted|cut)>|\[(?:\.{3,}|…|snip|truncated|omitted)\]|\((?:truncated|omitted|snip)\)"
 )
+_NO_REASON = re.compile(rf"finish_reason[='\": ]{{1,5}}(?:{_EXPLICIT.pattern}|\.{{3}}|…)")
 _TAG = re.compile(  # a marker that was shortened
     r"</?[|\uff5c]?\w{0,40}(?:\.{3,}|…)(?!>)|(?:(?<!\.)\.{3,}+|…)(?:[\w\u2581]{0,40}[|\uff5c]|\w{2,40})>"
 )
@@ -54,7 +55,7 @@ _HEADER = re.compile(
 )
 _KEY = re.compile(
     r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]|[>\n]\s{0,4}\{(?:\.{3,}|…)\w|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)\s{0,4}:'
-    r'|(?:\A|[>\n{,])\s{0,4}(?:\.{3,}|…)\w{0,40}"\s{0,4}:'
+    r'|(?:\A|[>\n{,])\s{0,4}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)[|\uff5c]?\w?>'
 )
 _OF_ANSWERS = frozenset({"usage", "choices", "finish_reason"})
 _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties", "required"})  # but of a tool
@@ -156,6 +157,11 @@ def _lacks_calls(evidence: Evidence, text: str) -> bool:
 def _goes_on_after_calls(chat: ChatResult) -> bool:
     """Return whether the last delta of a stream belongs to no call: none of its calls continues."""
     return bool(chat.deltas) and not chat.deltas[-1].delta.get("tool_calls")
+
+
+def has_no_reason(text: str) -> bool:
+    """Return whether someone wrote a sign in place of a finish reason: it had one, and nobody knows which."""
+    return _NO_REASON.search(text) is not None
 
 
 def has_gap(text: str) -> bool:

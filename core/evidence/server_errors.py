@@ -27,6 +27,7 @@ from prompt_debugger.core.evidence.error_sentences import MAX_ALONE, cut_words, 
 from prompt_debugger.core.evidence.error_values import error_of_value
 from prompt_debugger.core.evidence.http_errors import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.listed_fields import error_of_fields
 from prompt_debugger.core.evidence.not_errors import (
     below_source,
     drop_handlers,
@@ -161,7 +162,7 @@ def _read_form(text: str, bare: str) -> FoundError | None:
         or (_read_exception(bare) if bare != text else None)
         or _read_body_within(text)
         or _read_sentence(text)
-        or _surely(error_of_status_line(text), 0.9)
+        or _surely(error_of_status_line(text) or error_of_fields(text), 0.9)
     )
 
 

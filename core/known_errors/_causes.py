@@ -92,7 +92,7 @@ _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
         r"\bmodel\b.{0,120}\b(?:has been|is|was) (?:decommissioned|retired|sunset)|\bmodel\b.{0,120}end[ -]of[ -]life",
     ),
     Cause.SERVER: (
-        r"\bCUDA (?:error|out of memory)|\bout of memory\b|internal server error|failed during generation",
+        r"\bCUDA (?:error|out of memory)|\bout of memory\b|internal[ _]server[ _]error|failed during generation",
         r"EngineDeadError|engine (?:core )?(?:is |has )?(?:dead|died)|\bNCCL\b",
     ),
     Cause.REQUEST: (r"\binvalid[ _](?:params?|parameters?|arguments?|request)\b|参数(?:非法|错误|不合法)",),

@@ -19,6 +19,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers import read_answer, read_stream
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.gaps import has_no_reason
 from prompt_debugger.core.evidence.not_errors import is_script
 from prompt_debugger.core.evidence.printed_classes import (
     ANTHROPIC_EVENTS,
@@ -73,8 +74,6 @@ _OF_MESSAGE = frozenset(
     {"additional_kwargs", "response_metadata", "tool_calls", "images", "thinking", "usage_metadata"}
 )
 _MAX_FIELDS = 20  # places that are tried
-# What someone took out of the answer, in whose place they wrote that.
-_LEFT_OUT_END = re.compile(r"finish_reason[='\": ]{1,5}(?:\((?:truncated|omitted|snip)\)|\.{3}|…|<(?:snip|truncated)>)")
 _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
 
 
@@ -134,9 +133,8 @@ def _read(paste: Paste) -> Evidence:
         notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
     evidence = add_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
     is_langchains = class_of(value) in LANGCHAIN or "response_metadata" in value
-    is_unknown = is_langchains or _LEFT_OUT_END.search(paste.text) is not None
-    has_no_reason = evidence.finish_reason is None and is_unknown
-    return forget_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or has_no_reason else evidence
+    is_without = evidence.finish_reason is None and (is_langchains or has_no_reason(paste.text))
+    return forget_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or is_without else evidence
 
 
 def _streamed(found: list[JSONObject]) -> list[JSONObject]:

@@ -241,6 +241,30 @@ CLASSES: tuple[ErrorClass, ...] = (
         has_reason=False,
     ),
     ErrorClass(
+        "reason-cut-off",
+        r"\A(?:[\w.]{1,80}(?:Error|Exception) ?[:-] ?)?\w{1,60}(?:Error|Exception) ?-\W{0,4}\Z"
+        r"|\A\W{0,4}GenerateContentRequest\.(?P<path>[\w.\[\]]{3,200})(?:…|\.{3})?\W{0,3}\Z",
+        Stage.REQUEST,
+        Cause.UNCLEAR,
+        "The copy of the error ends before its reason",
+        "Each program between client and model put its own words before those of the one behind it; the reason comes "
+        "last, and was cut off.",
+        "Copy the whole message, from a log rather than from a terminal that shortens it; the innermost words name "
+        "the field and the reason.",
+        has_reason=False,
+    ),
+    ErrorClass(
+        "fault-of-server",
+        r"\bcode\b\W{1,4}internal_(?:server_)?error\b|\berror processing completion request\b",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The service failed while it worked on the request, and gives no reason",
+        "The service reports a fault inside itself; its words name no field of the request.",
+        "Send the request again; if it fails every time, try it with another model or a shorter history, and report "
+        "the request's id to the service.",
+        has_reason=False,
+    ),
+    ErrorClass(
         "attempts-used-up",
         r"exceeded max(?:imum)? (?:number of )?(?:retries|attempts|iterations|turns|steps)"
         r"|max(?:imum)? (?:number of )?(?:retries|attempts|iterations|turns|steps)\b.{0,40}?"

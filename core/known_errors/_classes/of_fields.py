@@ -8,6 +8,19 @@ from prompt_debugger.core.known_errors.base import Cause
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "functions-not-accepted",
+        r"(?<![\w\].])(?:body\.)?(?P<path>functions|function_call)\W{1,4}extra inputs? (?:is|are) not permitted"
+        r"|(?:unrecognized|unknown|unexpected) (?:request )?(?:arguments?|fields?|parameters?)"
+        r"(?: supplied| provided| passed| found)?\W{1,6}(?P<name>functions|function_call)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request offers its functions in the old form, which is not accepted",
+        "`functions` and `function_call` are the older form of `tools` and `tool_choice`; this server does not know "
+        "{path|that field}.",
+        'Send `tools` (each function as `{"type": "function", "function": {…}}`) and `tool_choice`, or update the '
+        "client that writes the old form.",
+    ),
+    ErrorClass(
         "unknown-field",
         r"(?P<path>[\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted"
         r"|extra (?:inputs?|fields?) (?:is|are)? ?not (?:permitted|allowed)|extra_forbidden"

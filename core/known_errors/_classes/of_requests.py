@@ -315,6 +315,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "has it; types are renamed between releases, so update the client as well.",
     ),
     ErrorClass(
+        "choice-without-tools",
+        r"\btool_choice\b\W{1,3}(?:is |can |may )?(?:only )?(?:be )?(?:only )?(?:allowed|used|set|valid|specified"
+        r"|requires?)\b"
+        r"[\w ]{0,20}?(?:when|with|if|requires?|without|but no)\W{1,3}(?:an? |no |any )?\W?tools\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has `tool_choice` and no `tools`",
+        "A choice among tools was sent, and no tools to choose from.",
+        "Leave `tool_choice` out where the request has no `tools`, or send the tools. Some clients write "
+        '`tool_choice: "auto"` into every request: switch that off, or update the client.',
+    ),
+    ErrorClass(
         "tool-choice",
         r"tool[_ ]?choice\b.{0,120}?(?:must be|only|not (?:supported|allowed)|unsupported|invalid|does"
         r" not support|cannot)"

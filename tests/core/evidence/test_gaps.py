@@ -7,7 +7,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.gaps import has_gap
+from prompt_debugger.core.evidence.gaps import has_gap, has_no_reason
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "book", "arguments": '{"seat": "12A"}'}}
 
@@ -85,6 +85,7 @@ def test_a_gap_is_told_from_three_dots_that_were_written(text, is_one):
     [
         '<tool_call>\n{"name": "book", <snip>}\n</tool_call>',
         '<tool_call>\n{"name": "book", "arguments": {"city"…lo"}}\n</tool_call>',
+        '<tool_call>\n{"name": "book", "arguments": {"ci…l>',
     ],
 )
 def test_a_raw_output_that_was_shortened_is_not_read(text):
@@ -213,3 +214,18 @@ def test_calls_without_their_beginning_are_left_out_where_events_lie_apart():
         read_evidence(
             "It then sends me these two:\n" + "\n\n".join(EVENT.format(part) for part in (r'"{\"a\""', '": 1}"'))
         )
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_one"),
+    [
+        ("'[snip]'", True),
+        ("<omitted>", True),
+        ("(truncated)", True),
+        ("'[...]'", True),
+        ("[...]", True),
+        ("'stop'", False),
+    ],
+)
+def test_a_sign_in_place_of_a_finish_reason_is_told(reason, is_one):
+    assert has_no_reason(f"Choice(finish_reason={reason}, index=0)") is is_one

@@ -1,0 +1,59 @@
+"""Fields of an error that a text lists one per line, and bodies that describe their errors."""
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import Part, read_evidence
+from prompt_debugger.core.evidence.error_values import error_of_value
+from prompt_debugger.core.evidence.listed_fields import error_of_fields
+from tests.attacks.growth import grows_linearly
+
+LISTED = "- `HTTP 400`\n- `type: invalid_request_error`\n- `param: tools.1.type`\n- `code: unknown_kind`"
+
+
+def test_listed_fields_are_the_error_that_they_are_of():
+    evidence = read_evidence(LISTED)
+
+    assert {*evidence.holds} == {Part.ERROR}
+    assert (evidence.error.status, evidence.error.field) == (400, "tools.1.type")
+    assert evidence.error.message == "invalid_request_error: unknown_kind"
+
+
+def test_its_words_are_those_of_the_message():
+    found = error_of_fields("* **status:** 422\n* **message:** The list of tools is empty.\n")
+
+    assert (found.status, found.message) == (422, "The list of tools is empty.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- `type: function`\n- `name: look`",  # of a tool
+        "type: string\ncode: 7",
+        "- `HTTP 200`\n- `type: message`\n- `param: x`",
+        "- `HTTP 400`\n- I do not know why.",
+        "code: invalid_string",
+        "message: 400 grams\ntype: flour",
+    ],
+)
+def test_other_lists_are_no_error(text):
+    assert error_of_fields(text) is None
+
+
+def test_prose_around_the_list_is_no_part_of_it():
+    with pytest.raises(RequestError):
+        read_evidence("type: function\nparam: none")
+
+
+def test_a_described_error_is_read():
+    found = error_of_value(
+        {"tpe": "fail", "errors": [{"description": "No tools were sent.", "key": "k", "extras": None}]}
+    )
+
+    assert found.message == "No tools were sent."
+    assert error_of_value({"errors": [{"description": "A tool."}]}) is None
+
+
+@pytest.mark.parametrize("part", ["- `type: a_b`\n", "code: x" * 3, "HTTP 400 ", "`*`*- "])
+def test_time_grows_linearly(part):
+    assert grows_linearly(lambda size: error_of_fields(part * size), first=20, tries=2, doublings=5)
