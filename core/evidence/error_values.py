@@ -159,7 +159,10 @@ def _is_error(value: JSONObject) -> bool:
         return False
     if not isinstance(message, str) or "role" in value or "content" in value:
         return False
-    if {*value} == {"id", "message"}:  # Cohere's, which no other key tells from the values of other programs
+    if {*value} in (
+        {"id", "message"},
+        {"message"},
+    ):  # Cohere's, which no other key tells from the values of other programs
         return cause_of(message) is not None or next(classes_of(message), None) is not None
     return _status_of(value) is not None or "param" in value or str(value.get("type")).endswith(("Error", "_error"))
 

@@ -111,7 +111,7 @@ _STRONG = re.compile(
     re.IGNORECASE,
 )
 _PROGRAM = re.compile(
-    r"(?m)^\s*File \"([^\"\n]{1,200})\", line (\d{1,7})"
+    r"(?m)^(?:[^\n\"]{0,120}\])?\s*File \"([^\"\n]{1,200})\", line (\d{1,7})"
     r"|\bat [\w.$<> ]{1,80} \(?([\w./\\:-]{1,120}\.[jt]sx?):(\d{1,7})"
 )
 

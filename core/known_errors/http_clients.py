@@ -219,4 +219,14 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/sentient-engineering/agent-q/issues/3",
         cause=Cause.UNCLEAR,
     ),
+    KnownError(
+        "Attempted to access streaming response content, without having called `read()`.",
+        Stage.COMPLETE,
+        "A program used the body of a streamed response before reading it, usually to show an error that came in place "
+        "of the stream, so that this message hides what the server said.",
+        "Ask once without streaming, or look at the log of the server behind that program: there is the error itself. "
+        "In the program, call `response.read()` (`await response.aread()`) before the body of a stream is used.",
+        "httpx/_exceptions.py: ResponseNotRead",
+        cause=Cause.UNCLEAR,
+    ),
 )

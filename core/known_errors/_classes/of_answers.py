@@ -207,7 +207,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "words-not-shown",
         r"(?:client|server) error(?: '\d{3}|:) [\w -]{1,40}'? for url|status code \(no body\)"
-        r"|(?:request |http )?failed with (?:http )?status(?: code)? ?:? ?\d{3}"
+        r"|(?:request |http )?failed with (?:(?:http )?status(?: code)? ?:?|http) ?\d{3}"
         r"|\b[45]\d\d (?:client|server) error|non-200|http error \d{3}"
         r"|status[_ ]?code[:= ]{1,3}[45]\d\d|\b[45]\d\d, message=['\"]",
         Stage.COMPLETE,

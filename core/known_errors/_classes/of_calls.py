@@ -40,7 +40,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "empty-for-json",
         rf"\b(?:tool_?input|(?:tool_?)?(?:call_?)?arguments){_IS_EMPTY}"
         r"|json parsing failed: text: ?\.? {0,2}(?:error message: )?unexpected end of json input"
-        r"|eof while parsing a value at line 1 column 0\b.{0,40}?input_value=''",
+        r"|eof while parsing a value at line 1 column 0\b.{0,40}?input_value=''"
+        r"|(?:tool|call|function|arguments)\b.{0,120}?: ?eof while parsing a value at line 1 column 0\b",
         Stage.PARSE,
         Cause.OUTPUT,
         "An empty text arrived where JSON was expected",

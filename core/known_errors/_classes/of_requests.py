@@ -13,6 +13,55 @@ _SCHEMA_PLACE = (
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "constraint-of-body",
+        r"violated json schema constraint \W?type\W{0,3} .{0,40}?field \W?(?P<path>[\w.\[\]]{2,120})",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A field of the request has a value of the wrong type",
+        "The server checks the body of the request against a schema of its own, and {path|a field} is of another type "
+        "than that, or `null`.",
+        "Send {path|the field} with the type that the message names, or leave it out; a gateway that adds `null` for "
+        "fields that nobody set has to leave them out.",
+    ),
+    ErrorClass(
+        "value-off-pattern",
+        r"\bvalue(?: '[^']{0,200}')? at '(?P<path>[\w.\[\]]{3,200})' failed to satisfy constraint"
+        r"[\W ]{0,4}member must satisfy regular expression",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A value of the request contains characters that are not allowed there",
+        "Bedrock allows only the characters of the pattern that it names in {path|that field}; for the name of a tool "
+        "these are letters, digits, `_` and `-`.",
+        "Look at {path|the field}: a name in the history that the model made up, or one with a dot, a blank or a "
+        "slash. Rename it there, too, as each later request repeats it; its numbers count from 0, and `member` stands "
+        "for an entry of a list.",
+    ),
+    ErrorClass(
+        "schema-word-unknown",
+        r"\bunrecognized schema: ?\{ ?['\"](?P<name>[\w$]{1,40})['\"]",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A schema uses a keyword that the server cannot enforce",
+        "The server makes a grammar from the schemas of tools and answer, and cannot make one from "
+        "{name|the part that it quotes}.",
+        "Take {name|that keyword} out of the schema of the tool or of `response_format`, and say it in the "
+        "description instead; tools of MCP servers come with such schemas, and llama.cpp (also within other programs) "
+        "knows only a part of JSON Schema.",
+    ),
+    ErrorClass(
+        "answer-refused-by-server",
+        r"\bprocessing (?:the )?(?:chat )?completions? request: \d{1,3} validation errors? for "
+        r"(?:Message|Choice|ChatCompletion|ChatCompletion\w{0,10}(?:Response|Choice|Chunk|Delta))\b"
+        r"(?! ?(?:Request|Param))",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server could not put the model's output into an answer",
+        "The server built an answer whose fields are not of the types that its own class asks for: the output was "
+        "there, and the server's code does not fit what its parser made of it.",
+        "Update the server, or try it without its reasoning and tool parsers to see which of them returns something "
+        "else than text; report the lines below the message, which name the field. The request needs no change.",
+    ),
+    ErrorClass(
         "half-character",
         r"unexpected end of hex escape|(?:lone|unpaired|invalid) (?:leading |trailing |high |low |unicode )*surrogate"
         r"|surrogates not allowed|no low surrogate|incomplete surrogate pair|invalid unicode code point",

@@ -57,3 +57,19 @@ def test_a_described_error_is_read():
 @pytest.mark.parametrize("part", ["- `type: a_b`\n", "code: x" * 3, "HTTP 400 ", "`*`*- "])
 def test_time_grows_linearly(part):
     assert grows_linearly(lambda size: error_of_fields(part * size), first=20, tries=2, doublings=5)
+
+
+def test_a_body_of_nothing_but_a_message_counts_where_its_words_are_known():
+    known = '{"message": "invalid request: cannot specify both message and tool_results in multistep mode"}'
+
+    assert {*read_evidence(known).holds} == {Part.ERROR}
+    assert {*read_evidence(f"Error: {known}\nat eval (endpoint.ts:93:17)").holds} == {Part.ERROR}
+    assert error_of_value({"message": "The tool was registered."}) is None
+
+
+def test_a_traceback_that_breaks_off_in_a_log_is_told_from_what_is_missing():
+    head = "(APIServer pid=1) ERROR 11-18 13:56:21 [serving.py:12]"
+    frame = 'File "/usr/lib/vllm/serving.py", line 10, in stream'
+    evidence = read_evidence(f"{head} Failed.\n{head} Traceback (most recent call last):\n{head}   {frame}\n")
+
+    assert any("breaks off in serving.py line 10" in note for note in evidence.notes)
