@@ -28,7 +28,7 @@ _MAX_ALONE = 900  # characters of a text that is a sentence without the shape of
 _MAX_SENTENCES = 2
 _EXCEPTION = re.compile(
     r"(?m)^[^\w\n]{0,12}(?:(?:Error|ERROR|error|Exception|Caused by|Uncaught|thread '[\w-]{1,40}' pani"
-    r"cked at)[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:[-:] )?)?((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Excep"
+    r"cked at)[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:[-:] )?)?(?<!\w)((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Excep"
     r"tion|Behavior|Failure|Timeout|Interrupt|Exit))\b(?: \[\w{1,60}\])?: ?(?=\S)"
 )
 _LEVEL = re.compile(
@@ -45,6 +45,8 @@ _ABOVE_TRACEBACK = re.compile(
     r"\b(?P<name>[A-Z]\w{2,60}(?:Error|Exception)): (?P<said>[^\n]{15,1500}?)[. ]{0,3}"
     r"(?:Traceback: )?Traceback \(most recent call last\):?\s*\Z"
 )
+# What tenacity says of the exception for which it tries again.
+_RETRIED = re.compile(r"\b[Rr]etrying [^\n]{1,300}? as it raised (\w{1,60}): ([^\n]{10,1500}?)[. ]{0,3}$", re.MULTILINE)
 _HANDLER = re.compile(r"\bException in ASGI application\s*\Z")
 _LEVEL_COLUMN = re.compile(r"[^\n]{0,30}\b(?:ERROR|CRITICAL) {3,8}\S")
 _IN_COLUMN = re.compile(r" {8,40}\S")
@@ -278,6 +280,8 @@ def _statements(text: str) -> Iterator[Statement]:
         at = list(_AT_LINE.finditer(text, headed.end()))
         words = f"{headed[1]} (its words were not copied)" + (f" at `{at[-1][1].strip()}`" if at else "")
         yield Statement(words, headed[1], is_shaped=True)
+    for retried in islice(_RETRIED.finditer(text), 1):
+        yield Statement(words_as_one_line(retried[2]), retried[1], is_shaped=True)
     for match in islice(_SAID.finditer(text), _MAX_SAID):
         if OF_MANUAL.match(match[0]):
             continue

@@ -20,7 +20,7 @@ _FIELD = re.compile(
 _PLAIN = re.compile(r"\bthe (?P<path>[a-z]{2,30}(?:_[a-z]{1,30}){0,5}) (?:field|parameter|argument)\b", re.IGNORECASE)
 _NAMED = re.compile(
     r"(?<!method )(?<!function )(?<!tool )(?<!node )(?<!class )(?<!module )(?<!model )"
-    r"(?<!of type )(?<!input )"  # names of a program's own
+    r"(?<!of type )(?<!input )(?<!attribute )"  # names of a program's own
     r"[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"]"
 )
 _INDEX = re.compile(
@@ -29,7 +29,7 @@ _INDEX = re.compile(
     re.IGNORECASE,
 )
 _KIND = re.compile(
-    r"\.(?:tool_use|tool_result|text|image|thinking|custom|function|ephemeral|str|int|l"
+    r"\.(?:assistant|tool_use|tool_result|text|image|thinking|custom|function|ephemeral|str|int|l"
     r"ist|dict)(?=\.)"
 )
 

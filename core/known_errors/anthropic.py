@@ -195,4 +195,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/aws-samples/demo_mcp_on_amazon_bedrock/issues/91",
         example="A maximum of 4 blocks with cache_control may be provided. Found 5.",
     ),
+    KnownError(
+        "custom.input_schema: Field required",
+        Stage.REQUEST,
+        "A tool came without the schema of its parameters: a gateway or client that converts tools from another API "
+        "left it out, or wrote it under another name.",
+        'Send each tool with `name` and `input_schema` (at least `{"type": "object"}`), or update what converts '
+        "the tools (OpenAI's `function.parameters`, MCP's `inputSchema`).",
+        "https://github.com/su-kaka/gcli2api/issues/388",
+        example="tools.2.custom.input_schema: Field required",
+        field="tools",
+    ),
 )

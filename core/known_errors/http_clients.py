@@ -224,7 +224,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "A program used the body of a streamed response before reading it, usually to show an error that came in place "
         "of the stream, so that this message hides what the server said.",
-        "Ask once without streaming, or look at the log of the server behind that program: there is the error itself. "
+        "Ask once without streaming, or look at the log of the server that the program asks: it has the error itself. "
         "In the program, call `response.read()` (`await response.aread()`) before the body of a stream is used.",
         "httpx/_exceptions.py: ResponseNotRead",
         cause=Cause.UNCLEAR,

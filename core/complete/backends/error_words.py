@@ -49,6 +49,7 @@ _MAX_MORE = 1000  # characters of `details` in words
 _OF_BODY = frozenset({"Field required", "Input should be a valid dictionary or object to extract fields from"})
 # Where the body is not part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
+_NO_FIELD = re.compile(r"\w{1,40}_error")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 # What pydantic prints: a line with the place, one with the words, one with an address.
 _VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")
@@ -211,7 +212,9 @@ def _field_of(value: JSON, depth: int) -> str | None:
         return _field_of_python(value)
     if not isinstance(value, dict):
         return None
-    named = (text_of(value.get("param")) or "").removeprefix("body.") or _path_of(value.get("loc"))
+    named = (text_of(value.get("param")) or "").removeprefix("body.")
+    named = "" if _NO_FIELD.fullmatch(named) else named  # Cerebras gives the kind of fault there
+    named = named or _path_of(value.get("loc"))
     listed = faults_in(text_of(value.get("message")) or "") if named else []
     if listed and (inner := _field_of(listed, 2)) is not None:
         return inner  # a server that names the first of many errors (vLLM)

@@ -247,7 +247,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.UNCLEAR,
         "The copy of the error ends before its reason",
-        "Each program between client and model put its own words before those of the one behind it; the reason comes "
+        "Each program between client and model put its own words before those that it received; the reason comes "
         "last, and was cut off.",
         "Copy the whole message, from a log rather than from a terminal that shortens it; the innermost words name "
         "the field and the reason.",
@@ -255,7 +255,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "fault-of-server",
-        r"\bcode\b\W{1,4}internal_(?:server_)?error\b|\berror processing completion request\b",
+        r"\bcode\b\W{1,4}internal_(?:server_)?error\b|\A\W{0,3}server error, please report\b"
+        r"|\berror processing completion request\b",
         Stage.COMPLETE,
         Cause.SERVER,
         "The service failed while it worked on the request, and gives no reason",

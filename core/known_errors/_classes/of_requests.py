@@ -13,6 +13,41 @@ _SCHEMA_PLACE = (
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "value-not-listed",
+        r"input should be '[^'\n]{1,60}'(?:, '[^'\n]{1,60}'){0,30} or '[^'\n]{1,60}',? field: "
+        r"'(?P<path>[\w.\[\]]{2,160})'(?:, value: '(?P<value>[^'\n]{1,80})')?",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A field of the request has a value that is not one of those allowed",
+        "{path|The field} has {value|a value} where only those that the message lists are allowed; faults that it "
+        "names beside it at the same place follow from that.",
+        "Send one of the values that the message lists. For the type of a tool: tools that a vendor runs itself "
+        "(`web_search_…`) exist only there, so leave such a tool out or declare a `function`.",
+    ),
+    ErrorClass(
+        "no-response-format",
+        r"\A(?:wrong_api_format: )?type: input should be 'text'\W{0,3}\Z",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The `response_format` has none of the forms that the API takes",
+        "Of all its forms, the message names only the first, `text`; the one that was meant lacks something.",
+        "Compare `response_format` with the form that its `type` needs: `json_schema` needs a `name` beside the "
+        "`schema`.",
+    ),
+    ErrorClass(
+        "null-for-list-in-messages",
+        r"\A(?:\w{1,40}: )?'nonetype' object is not iterable(?:\W{0,3}\Z|\W{0,6}param)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A message has `null` where the server expects a list",
+        "The server's code failed on `messages`, which it names as the field: one of them has a list that is `null`, "
+        "most often `tool_calls` of an assistant message.",
+        "Leave `tool_calls` out of messages without calls, in place of `null`; the same for `content`, which should be "
+        '`""` there.',
+        around=r"[\"']param[\"']: ?[\"']messages[\"']",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "constraint-of-body",
         r"violated json schema constraint \W?type\W{0,3} .{0,40}?field \W?(?P<path>[\w.\[\]]{2,120})",
         Stage.REQUEST,

@@ -360,7 +360,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "program-fault",
         r"\bname '\w{1,60}' is not defined\b|\blocal variable '\w{1,60}' (?:referenced before|where it is not)"
         r"|\bis not a constructor\b|\w\(\) (?:missing \d{1,2} required|got an unexpected keyword|takes (?:no|\d{1,2}) "
-        r"(?:keyword |positional )?arguments?)",
+        r"(?:keyword |positional )?arguments?)"
+        r"|\bunboundlocalerror\b",
         Stage.COMPLETE,
         Cause.SERVER,
         "A program or plug-in failed because of a bug in it",
@@ -368,7 +369,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "model's answer.",
         "Update that program or plug-in, or go back to the release before, and report the message to its authors. The "
         "request needs no change.",
-        around=r"plugininvokeerror|\[models\] error|run failed: \[",
+        around=r"plugininvokeerror|\[models\] error|run failed: \[|custom_components/",
     ),
     ErrorClass(
         "version",

@@ -73,3 +73,23 @@ def test_a_traceback_that_breaks_off_in_a_log_is_told_from_what_is_missing():
     evidence = read_evidence(f"{head} Failed.\n{head} Traceback (most recent call last):\n{head}   {frame}\n")
 
     assert any("breaks off in serving.py line 10" in note for note in evidence.notes)
+
+
+def test_a_param_that_names_a_kind_of_fault_is_no_field():
+    found = error_of_value(
+        {"message": "Bad.", "type": "invalid_request_error", "param": "validation_error", "code": "x"}
+    )
+
+    assert found.field is None
+    assert error_of_value({"message": "Bad.", "type": "invalid_request_error", "param": "messages"}).field == "messages"
+
+
+def test_what_is_tried_again_is_told_with_what_was_raised():
+    line = "10:00:01 - WARNING: Retrying openai.acompletion in 4.0 seconds as it raised {}: {}.\n"
+    log = line.format("APIError", "Internal Server Error (500)")
+    evidence = read_evidence(
+        f"{log}10:00:01 - WARNING: Error in Handler callback: 'Handler' object has no attribute 'retry'"
+    )
+
+    assert evidence.error.message == "Internal Server Error (500)"
+    assert evidence.error.code == "APIError"
