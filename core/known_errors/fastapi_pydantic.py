@@ -225,4 +225,15 @@ SENTENCES: tuple[KnownError, ...] = (
             ),
         )
     ),
+    KnownError(
+        "'MockValSer' object {how} 'SchemaSerializer'",
+        Stage.COMPLETE,
+        "A program wrote out an answer, or an event of a stream, whose class pydantic had not built fully: a fault "
+        "of that program, such as a gateway. Neither the request nor the model's output is wrong.",
+        "Update the program (LiteLLM has had this with calls and `logprobs` in streams) and pydantic with it; until "
+        "then ask without streaming, or without `logprobs`.",
+        "https://github.com/BerriAI/litellm/issues/18801",
+        example="'MockValSer' object is not an instance of 'SchemaSerializer'",
+        cause=Cause.SERVER,
+    ),
 )

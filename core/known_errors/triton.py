@@ -80,4 +80,14 @@ SENTENCES: tuple[KnownError, ...] = (
         example="unexpected inference input 'return_num_input_tokens' for model 'm'",
         cause=Cause.SETTING,
     ),
+    KnownError(
+        "unexpected error when creating modelInstanceState: [json.exception.parse_error.101]",
+        Stage.COMPLETE,
+        "Triton could not load the engine: the `config.json` beside it is empty, missing or no JSON, or the directory "
+        "of the engine is not the one that its configuration names.",
+        "Check `gpt_model_path` in the model's `config.pbtxt`: it must name the directory with the engine and its "
+        "`config.json`, as the server sees it (inside the container). No request was read yet.",
+        "https://github.com/triton-inference-server/tensorrtllm_backend/issues/500",
+        cause=Cause.SERVER,
+    ),
 )
