@@ -83,7 +83,7 @@ class TokenView {
   }
 
   emptyText() {
-    if (this.name === "live_tokens") return "The prompt of the text in the editor: it is rendered while you type.";
+    if (this.name === "live_tokens") return "The prompt of the text in the editor comes here, token by token.";
     if (this.name === "edited_tokens") return "The prompt of the template in the editor, token by token, with the line that wrote each.";
     return this.where === "prompt"
       ? "The prompt the server really used, token by token, with the source of each."
