@@ -352,15 +352,22 @@ def _straightened(text: str) -> str | None:
     return text.translate(_CURLY)
 
 
+def _put_together(text: str) -> str | None:
+    """Put a text together that a Go program has in pieces, as its raw strings cannot hold a backtick."""
+    return text.replace(_GO_BACKTICK, "`") if _GO_BACKTICK in text else None
+
+
 def _use_line_feeds(text: str) -> str | None:
     bare = text.replace("\r\n", "\n") if text.count("\r\n") == text.count("\n") else text
     return bare.lstrip("\ufeff\u200b")
 
 
+_GO_BACKTICK = '` + "`" + `'
 # The steps in order, each with its note; a change that no one can see has none.
 _STEPS: tuple[Step, ...] = (
     ("Terminal colours were removed.", _uncoloured),
     ("", _use_line_feeds),
+    ("Backticks that a Go program had apart were put into the text.", _put_together),
     ("", joined_entries),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Line breaks from wrapping were removed.", join_print),

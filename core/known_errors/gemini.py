@@ -92,6 +92,32 @@ SENTENCES: tuple[KnownError, ...] = (
         example="The thinking budget (52428) is invalid.",
     ),
     KnownError(
+        "Thinking budget is not supported for this model",
+        Stage.REQUEST,
+        "This model takes no budget for its thoughts, whether it thinks or not, as Gemma on Google's API.",
+        "Leave `thinkingConfig.thinkingBudget` out; a client sends it where its thinking is switched on.",
+        "https://github.com/aduermael/herm/issues/23",
+        example="Thinking budget is not supported for this model.",
+    ),
+    KnownError(
+        "The model does not support setting thinking_budget to {budget:int}",
+        Stage.REQUEST,
+        "With a budget of 0 thinking would be off, and this model (Gemini 2.5 Pro) always thinks.",
+        "Send a budget of 128 or more, or -1, which leaves it to the model; or ask a model that can answer without "
+        "thinking, such as 2.5 Flash.",
+        "https://github.com/earendil-works/pi/issues/3460",
+        example="Unable to submit request because The model does not support setting thinking_budget to 0",
+    ),
+    KnownError(
+        "You can only set only one of thinking budget and thinking level",
+        Stage.REQUEST,
+        "The request has both `thinkingBudget` and `thinkingLevel`, and the API takes one of them.",
+        "Send `thinkingLevel` to Gemini 3 and later, and `thinkingBudget` to 2.5; a client may add the other one from "
+        "its own settings.",
+        "https://github.com/sterlp/eclipse-peon-ai/issues/115",
+        example="You can only set only one of thinking budget and thinking level.",
+    ),
+    KnownError(
         "Function calling with a response mime type: '{kind:word}' is unsupported",
         Stage.REQUEST,
         "This model does not support tools and a JSON answer together.",

@@ -41,9 +41,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
         r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
         r"permitted|available|enabled)"
-        r"|\W(?P<param>\w{2,40})\W{1,3}(?:is |are )?(?:not supported|unsupported|deprecated|not availa"
-        r"ble) (?:with|by|for|in|on) (?:this|the|your) (?:model|api|provider|endpoint)"
-        r"|(?:this|the|your) model (?:does(?:n't| not)|do not) (?:support|accept) .{0,10}?(?P<feature>"
+        r"|(?:\W|^)(?P<param>(?:(?:thinking|reasoning|token) )?\w{2,40})\W{1,3}(?:is |are )?"
+        r"(?:not supported|unsupported|deprecated|not available) (?:with|by|for|in|on) (?:this|the|your) "
+        r"(?:model|api|provider|endpoint)"
+        r"|(?:this|the|your) model (?:does(?:n't| not)|do not) (?:support|accept) (?:setting )?.{0,10}?(?P<feature>"
         r"[\w.]{2,60})"
         r"|does(?:n't| not) support (?:the |setting )?\W?(?P<other>[\w.]{2,60})\W? (?:parameter|field|"
         r"argument|option)|remove (?P<removed>[\w.]{2,80}) and try again",

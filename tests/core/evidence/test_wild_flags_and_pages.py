@@ -100,3 +100,13 @@ def test_blocks_of_thought_that_were_changed_are_named() -> None:
     error += 'they were in the original response."}}'
 
     assert "exactly as they came" in " ".join(finding.fix for finding in shown(error).findings)
+
+
+def test_backticks_that_a_program_has_apart_are_put_together() -> None:
+    tick = '` + "`" + `'
+    error = (
+        f'{{"error": {{"message": "The {tick}reasoning_content{tick} in the thinking mode must be passed back to the '
+    )
+    error += 'API.", "type": "invalid_request_error", "param": null, "code": "invalid_request_error"}}'
+
+    assert "The `reasoning_content` in the thinking mode" in titles(f"API error (400): {error}\n")
