@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.fixes import rewritten
 from prompt_debugger.core.diagnose.rules.base import TraceRule
 from tests.core.diagnose.cases import RuleCase, build_trace, load_rule_cases
 
-FIRING = [case for case in load_rule_cases() if case.fires]
+FIRING = {code: [case for case in load_rule_cases() if case.code == code and case.fires] for code in RULES}
 # A value in a fix that a client could paste into a request: `"field": value` or `field: value`.
 SETTING = re.compile(r'`"?(\w+)"?: (true|false|null|\d+|"[^"`]*"|\{[^`]*\})`')
 # Named in a fix, and about text or history, not about a setting that could be there already.
@@ -70,30 +70,33 @@ def applied(trace: Trace, step: Step) -> Trace:
     return replace(trace, request=Request(body, "", notices=trace.request.notices), server=server)
 
 
-@pytest.mark.parametrize("rule_case", FIRING, ids=str)
-def test_what_was_tried_is_not_advised_again(rule_case: RuleCase) -> None:
-    trace = build_trace(rule_case.case)
+@pytest.mark.parametrize("code", RULES)
+def test_what_was_tried_is_not_advised_again(code: str) -> None:
+    for rule_case in FIRING[code]:
+        trace = build_trace(rule_case.case)
 
-    for step in steps_of(rule_case, trace):
-        tried = applied(trace, step)
-        assert is_done(tried, step)
-        for finding in RULES[rule_case.code].check(tried):
-            assert step.text not in finding.fix
-            assert finding.fix
-            if any(step.text == other.text for other in steps_of(rule_case, tried)):
-                assert "set already, and the problem remains." in finding.fix
+        for step in steps_of(rule_case, trace):
+            tried = applied(trace, step)
+            assert is_done(tried, step), rule_case.name
+            for finding in RULES[code].check(tried):
+                assert step.text not in finding.fix, rule_case.name
+                assert finding.fix, rule_case.name
+                if any(step.text == other.text for other in steps_of(rule_case, tried)):
+                    assert "set already, and the problem remains." in finding.fix, rule_case.name
 
 
-@pytest.mark.parametrize("rule_case", FIRING, ids=str)
-def test_a_setting_in_a_fix_is_data_and_so_can_be_checked(rule_case: RuleCase) -> None:
-    trace = build_trace(rule_case.case)
-    known = {json.dumps(value) for step in steps_of(rule_case, trace) for value in step.request.values()}
+@pytest.mark.parametrize("code", RULES)
+def test_a_setting_in_a_fix_is_data_and_so_can_be_checked(code: str) -> None:
+    for rule_case in FIRING[code]:
+        trace = build_trace(rule_case.case)
+        known = {json.dumps(value) for step in steps_of(rule_case, trace) for value in step.request.values()}
 
-    for finding in RULES[rule_case.code].check(trace):
-        for field, value in SETTING.findall(finding.fix):
-            is_data = value in known or any(value.endswith(f"{one}}}") for one in known)
-            is_removal = f"Leave out `{field}" in finding.fix
-            assert is_data or is_removal or field in OF_PROXIES or rule_case.code in NO_SETTINGS, (field, value)
+        for finding in RULES[code].check(trace):
+            for field, value in SETTING.findall(finding.fix):
+                is_data = value in known or any(value.endswith(f"{one}}}") for one in known)
+                is_removal = f"Leave out `{field}" in finding.fix
+                is_other = field in OF_PROXIES or code in NO_SETTINGS
+                assert is_data or is_removal or is_other, (rule_case.name, field, value)
 
 
 def test_steps_that_are_left_are_reported_in_order() -> None:

@@ -13,9 +13,6 @@ from prompt_debugger.core.known_errors.base import pattern_of
 from tests.attacks.growth import grows_linearly
 
 ALL = [(maker, error) for maker, errors in KNOWN_ERRORS.items() for error in errors]
-every_sentence = pytest.mark.parametrize(
-    ("maker", "error"), ALL, ids=[f"{maker}: {error.says[:50]}" for maker, error in ALL]
-)
 
 
 def test_every_maker_has_sentences() -> None:
@@ -24,59 +21,57 @@ def test_every_maker_has_sentences() -> None:
     assert len({error.says for _, error in ALL}) == len(ALL)
 
 
-@every_sentence
-def test_the_example_is_recognised_as_this_sentence(maker: str, error: KnownError) -> None:
-    found = recognise_error(error.sample)
+def test_each_example_is_recognised_as_its_sentence() -> None:
+    found = {error.says: recognise_error(error.sample) for _, error in ALL}
 
-    assert found is not None
-    assert (found.maker, found.error) == (maker, error)
-
-
-@every_sentence
-def test_it_is_recognised_within_other_words_and_over_broken_lines(maker: str, error: KnownError) -> None:
-    broken = error.sample.replace(" ", "\n   ", 3)
-
-    found = recognise_error(f"BadRequestError: Error code: 400 - oh no. {broken} (request id 12)")
-
-    assert found is not None
-    assert found.error is error
+    recognised = {says: one and (one.maker, one.error) for says, one in found.items()}
+    assert recognised == {error.says: (maker, error) for maker, error in ALL}
 
 
-@every_sentence
-def test_half_a_sentence_is_another_one(maker: str, error: KnownError) -> None:
-    longest = max(error.literals, key=len).strip()
-    half = error.sample.replace(longest, longest[: len(longest) // 2])
+def test_each_is_recognised_within_other_words_and_over_broken_lines() -> None:
+    found = {}
+    for _, error in ALL:
+        broken = error.sample.replace(" ", "\n   ", 3)
+        found[error.says] = recognise_error(f"BadRequestError: Error code: 400 - oh no. {broken} (request id 12)")
 
-    found = recognise_error(half)
-
-    assert found is None or found.error is not error
-
-
-@every_sentence
-def test_it_says_what_it_means_in_our_words(maker: str, error: KnownError) -> None:
-    for text in (error.means, error.remedy):
-        assert text == text.strip()
-        assert not text or (text[0].isupper() or text[0] == "`")
-        assert not text or text.endswith(".")
-        assert not re.search(r"\b(?:is none of|behind)\b", text)
-    assert error.means
-    assert error.source
+    assert {says: one and one.error for says, one in found.items()} == {error.says: error for _, error in ALL}
 
 
-@every_sentence
-def test_its_field_is_a_path_of_its_own_parts(maker: str, error: KnownError) -> None:
-    parts = set(re.findall(r"\{([a-z_]+)\}", error.field))
+def test_half_a_sentence_is_another_one() -> None:
+    found = {}
+    for _, error in ALL:
+        longest = max(error.literals, key=len).strip()
+        half = error.sample.replace(longest, longest[: len(longest) // 2])
+        found[error.says] = recognise_error(half)
 
-    assert parts <= set(pattern_of(error.says).groupindex)
-    assert re.fullmatch(r"(?:[A-Za-z_{}]+(?:\[[\d{}a-z]*\])*(?:\.|$))*", error.field)
+    assert [error.says for _, error in ALL if (one := found[error.says]) and one.error is error] == []
 
 
-@every_sentence
-def test_a_sentence_with_variable_parts_has_an_example_of_them(maker: str, error: KnownError) -> None:
-    has_parts = bool(pattern_of(error.says).groupindex)
+def test_each_says_what_it_means_in_our_words() -> None:
+    for _, error in ALL:
+        for text in (error.means, error.remedy):
+            assert text == text.strip(), error.says
+            assert not text or (text[0].isupper() or text[0] == "`"), error.says
+            assert not text or text.endswith("."), error.says
+            assert not re.search(r"\b(?:is none of|behind)\b", text), error.says
+        assert error.means, error.says
+        assert error.source, error.says
 
-    assert not has_parts or error.example
-    assert not re.search(r"\{[a-z_]+(?::int|:word)?\}", error.sample)
+
+def test_each_field_is_a_path_of_the_sentence_s_own_parts() -> None:
+    for _, error in ALL:
+        parts = set(re.findall(r"\{([a-z_]+)\}", error.field))
+
+        assert parts <= set(pattern_of(error.says).groupindex), error.says
+        assert re.fullmatch(r"(?:[A-Za-z_{}]+(?:\[[\d{}a-z]*\])*(?:\.|$))*", error.field), error.says
+
+
+def test_a_sentence_with_variable_parts_has_an_example_of_them() -> None:
+    for _, error in ALL:
+        has_parts = bool(pattern_of(error.says).groupindex)
+
+        assert not has_parts or error.example, error.says
+        assert not re.search(r"\{[a-z_]+(?::int|:word)?\}", error.sample), error.says
 
 
 PROSE = [

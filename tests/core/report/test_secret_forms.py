@@ -21,30 +21,30 @@ def test_there_are_many() -> None:
     assert len(ODD) >= 140
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_a_key_written_oddly_is_removed(name: str) -> None:
-    for text in (ODD[name], f"before {ODD[name]} after", f"one\ntwo {ODD[name]}\nthree"):
-        assert not shows(redact_text(text)), redact_text(text)
+def test_a_key_written_oddly_is_removed() -> None:
+    for name, odd in ODD.items():
+        for text in (odd, f"before {odd} after", f"one\ntwo {odd}\nthree"):
+            assert not shows(redact_text(text)), (name, redact_text(text))
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_it_is_covered_character_by_character(name: str) -> None:
-    text = f"before {ODD[name]} after"
+def test_it_is_covered_character_by_character() -> None:
+    for name, odd in ODD.items():
+        text = f"before {odd} after"
 
-    masked = mask_text(text)
+        masked = mask_text(text)
 
-    assert len(masked) == len(text)
-    assert not shows(masked)
-    assert masked.startswith("before ")
-    assert masked.endswith(" after")
+        assert len(masked) == len(text), name
+        assert not shows(masked), name
+        assert masked.startswith("before "), name
+        assert masked.endswith(" after"), name
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_json_that_holds_it_stays_json(name: str) -> None:
-    value: JSON = {"messages": [{"content": ODD[name]}], "n": 1}
+def test_json_that_holds_it_stays_json() -> None:
+    for name, odd in ODD.items():
+        value: JSON = {"messages": [{"content": odd}], "n": 1}
 
-    assert not shows(json.dumps(redact_json(value), ensure_ascii=False))
-    assert json.loads(mask_text(json.dumps(value)))["n"] == 1
+        assert not shows(json.dumps(redact_json(value), ensure_ascii=False)), name
+        assert json.loads(mask_text(json.dumps(value)))["n"] == 1, name
 
 
 @pytest.mark.parametrize("text", LIKE)
