@@ -23,9 +23,7 @@ _CODE_LINE = re.compile(
 _SCRIPT = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |async def )|\.(?:create|invoke|parse|generate)\(")
 _MAX_SCRIPT = 20_000
 # What a comment of a program says that someone got: the name of an exception, a status, a body.
-_IN_COMMENT = re.compile(
-    r"(?m)#[^\n]{0,200}(?:\b[A-Z]\w{2,60}(?:Error|Exception)\b|\b[45]\d\d\b|[\"']error[\"']|\berror ?:|Traceback)"
-)
+_IN_COMMENT = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b|\b[45]\d\d\b|[\"']error[\"']|\berror ?:|Traceback")
 _MAX_CODE_LINES = 4
 _FRAME = re.compile(
     r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
@@ -101,7 +99,9 @@ def is_program(text: str) -> bool:
     >>> is_program("x = client.chat.completions.create(max_tokens=9)  # Required field"), is_program("Required field")
     (True, False)
     """
-    if len(text) > _MAX_SCRIPT or _SCRIPT.search(text) is None or _IN_COMMENT.search(text) is not None:
+    if len(text) > _MAX_SCRIPT or _SCRIPT.search(text) is None:
+        return False
+    if any(_IN_COMMENT.search(line.partition("#")[2]) is not None for line in text.split("\n") if "#" in line):
         return False
     try:
         with warnings.catch_warnings():

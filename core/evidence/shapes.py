@@ -7,6 +7,7 @@ there, it is not there in the answer, and `is_whole` is false, so that its absen
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
@@ -167,12 +168,32 @@ def _read_choices(value: JSONObject, choices: list[JSON]) -> Shaped:
     return Shaped(value, "a chat response", is_whole=not is_shortened)
 
 
+_OF_OLLAMA = "Arguments are objects in Ollama's API, whose calls have neither `id` nor `type`; they are shown as text."
+
+
+def _encoded(calls: Sequence[JSONObject]) -> tuple[list[JSONObject], tuple[str, ...]]:
+    """Return calls with the arguments of those in Ollama's form as text, and what is to be said of that."""
+    made = [_encoded_call(call) for call in calls]
+    return made, (_OF_OLLAMA,) if made != [*calls] else ()
+
+
+def _encoded_call(call: JSONObject) -> JSONObject:
+    function = as_object(call.get("function"))
+    if call.get("id") is not None or "type" in call or not isinstance(function.get("arguments"), dict):
+        return call
+    text = json.dumps(function["arguments"], ensure_ascii=False)
+    return {**call, "function": {**function, "arguments": text}}
+
+
 def _read_message(message: JSONObject) -> Shaped:
     choice: JSONObject = {"message": {name: item for name, item in message.items() if name != "finish_reason"}}
+    calls, notes = _encoded(objects_of(message.get("tool_calls")))
+    if notes:
+        as_object(choice["message"])["tool_calls"] = list[JSON](calls)
     if "finish_reason" in message:
         choice["finish_reason"] = message["finish_reason"]
     words = "a message" if message.get("role") == "assistant" else "a message without its `role`"
-    return Shaped({"choices": [choice]}, words, is_whole=False)
+    return Shaped({"choices": [choice]}, words, notes, is_whole=False)
 
 
 def _read_calls(value: list[JSON]) -> Shaped | None:
@@ -181,9 +202,10 @@ def _read_calls(value: list[JSON]) -> Shaped | None:
         calls = tuple(_read_function(call) for call in calls)
     elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MAX_LOOKED_AT]):
         return None
-    message: JSONObject = {"role": "assistant", "content": None, "tool_calls": list[JSON](calls)}
+    listed, notes = _encoded(calls)
+    message: JSONObject = {"role": "assistant", "content": None, "tool_calls": list[JSON](listed)}
     words = "a tool call of a message" if len(calls) == 1 else "tool calls of a message"
-    return Shaped({"choices": [{"message": message}]}, words, is_whole=False)
+    return Shaped({"choices": [{"message": message}]}, words, notes, is_whole=False)
 
 
 def _of_langchain(value: JSONObject) -> JSONObject | None:

@@ -92,8 +92,12 @@ def _message_below(text: str) -> Printed | None:
     """Return the message that a text prints as fields below something else; `None` if there is none."""
     if " content=" not in text and "\ncontent=" not in text:
         return None
+    left = 2 * _MAX_OF_FIELDS
     for found in islice(_FIELDS_OF_MESSAGE.finditer(text), _MAX_FIELDS):
+        if left <= 0:
+            return None
         read = read_fields(text[found.end() : found.end() + _MAX_OF_FIELDS])
+        left -= _MAX_OF_FIELDS if read is None or read.is_cut else read.stop
         value = {} if read is None else as_object(read.value)
         content = read_printed(text, text.index("content=", found.end()) + len("content="))
         if content is None or text[content.stop : content.stop + 20].lstrip().startswith(","):

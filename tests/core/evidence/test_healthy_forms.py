@@ -230,3 +230,14 @@ def test_words_of_gemini_have_their_remedy(said, helps):
     assert helps in found.fix
     other = json.dumps(body).replace("tools", "toolz").replace("role: user", "voice: user")
     assert helps not in asyncio.run(show_evidence(read_evidence(other))).findings[0].fix
+
+
+def test_a_call_of_ollama_that_was_copied_alone_has_its_arguments_as_an_object():
+    call = {"function": {"name": "weather", "arguments": {"city": "Oslo"}}}
+
+    assert not loud(json.dumps([call]))
+    assert not loud(json.dumps({"role": "assistant", "content": "", "tool_calls": [call]}))
+    assert not loud(
+        '  "content": "",\n' + json.dumps({"tool_calls": [call]})[1:] + ',\n  "done": true,\n  "eval_count": 33\n}'
+    )
+    assert loud(json.dumps([{"id": "c", "type": "function", **call}])) == ["PD506"]
