@@ -66,7 +66,7 @@ def _is_item(value: JSONObject) -> bool:
 def is_event_list(values: Sequence[JSON]) -> bool:
     """Return whether JSON values are the events of one stream."""
     first = values[0] if values else None
-    if are_call_deltas(values) or objects_are_pieces(values) or are_deltas_alone(values):
+    if are_call_deltas(values) or objects_are_pieces(values) or are_deltas_alone(values) or _are_choices(values):
         return True
     if dialect_of_event(first) is not None or is_chunk(first):
         others = values[1:20]
@@ -76,6 +76,13 @@ def is_event_list(values: Sequence[JSON]) -> bool:
             for one in others
         )
     return False
+
+
+def _are_choices(values: Sequence[JSON]) -> bool:
+    """Return whether values are choices of chunks, each with a piece of a call: `{"delta": {"tool_calls": […]}}`."""
+    chunks = [chunk_of_delta(value) for value in values[:20]]
+    deltas = [as_object(as_object(value).get("delta")) for value in values[:20]]
+    return bool(deltas) and None not in chunks and all(isinstance(delta.get("tool_calls"), list) for delta in deltas)
 
 
 def are_deltas_alone(values: Sequence[JSON]) -> bool:
@@ -117,7 +124,7 @@ def _delta_in(chunk: JSONObject | None) -> JSONObject:
 
 
 def _as_chunks(objects: list[JSONObject]) -> list[JSONObject]:
-    is_of_deltas = are_call_deltas(objects) or are_deltas_alone(objects)
+    is_of_deltas = are_call_deltas(objects) or are_deltas_alone(objects) or _are_choices(objects)
     return [_chunk_of(one) or one for one in objects] if is_of_deltas else objects
 
 

@@ -85,6 +85,11 @@ _RAW_SIGNS = (
 _WORDS = frozenset({"role", "finish_reason", "name", "type", "object", "stop_reason"})
 _OF_CALLS = frozenset({"tool_calls", "function_call"})  # the second is the older form of the first
 _HEAD = re.compile(r'"message": ?\{(?:\.{3}|…)\}')  # of a Messages stream, which has nothing of the answer
+# A long text that only its maker reads: whoever shortens it leaves out nothing else.
+_SEALED = re.compile(
+    r'"(thought_?[sS]ignature|signature|encrypted_content)"\s{0,8}:\s{0,8}'
+    r'"[\w+/=-]{0,4000}(?:\.{3,}|…)[\w+/=-]{0,4000}"'
+)
 _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which hold, whatever was left out
 _RUNNING = re.compile(r"(?m)^>{5,20} [A-Z ]{4,40} \S{1,120}\.\.\.$")  # a program's word for what it does
 _MAX_OF_PYTHON = 100_000  # characters
@@ -168,7 +173,7 @@ def has_gap(text: str) -> bool:
     """Return whether something was left out of a text that had to be JSON, a stream, or what Python prints."""
     if "..." not in text and "…" not in text and _EXPLICIT.search(text) is None:
         return False
-    text = _HEAD.sub('"message": {}', text)
+    text = _SEALED.sub(r'"\1": ""', _HEAD.sub('"message": {}', text))
     value = json_of(text)
     if value is not None:
         return _is_elided(value)

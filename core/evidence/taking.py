@@ -19,6 +19,7 @@ from prompt_debugger.core.evidence.native import drop_prompt
 from prompt_debugger.core.evidence.python_repr import CUT
 
 _GAP = re.compile(r"(?m)^[ \t]{0,8}(?:\.\.\.|…|\[\.\.\.\])[ \t]{0,8}$")  # a line in place of those that were left out
+_WORD = re.compile(r"\s*+(?!(?:null|true|false)\b)[^\W\d_]")  # no value of JSON, but for these, begins with a letter
 _NO_BEGINNING = "The stream was copied without its beginning; calls whose name is missing were left out."
 CUT_NOTE = "The pasted text ends inside the answer; what came after that is unknown."
 
@@ -135,7 +136,7 @@ def of_deltas_alone(evidence: Evidence) -> Evidence:
     calls = None if chat is None else chat.message.get("tool_calls")
     if chat is None or not isinstance(calls, list) or chat.finish_reason is not None:
         return evidence
-    whole = [call for call in calls if not _is_open(call)]
+    whole = [call for call in calls if not _is_open(call) or _began_as_prose(chat, call)]
     chat = replace(chat, message={**chat.message, "tool_calls": whole}, error=None)
     if len(whole) < len(calls):
         chat = replace(chat, deltas=head_deltas(chat))
@@ -159,6 +160,22 @@ def _is_open(call: JSON) -> bool:
     fault = break_of(arguments) if isinstance(arguments, str) and arguments.strip() else None
     is_broken = fault is not None and fault.kind is not Break.CUT and str(arguments).rstrip().endswith("}")
     return not (is_broken or _is_whole(call))
+
+
+def _began_as_prose(chat: ChatResult, call: JSON) -> bool:
+    """Return whether the piece that names a call has the beginning of its arguments, and no JSON begins so.
+
+    Whatever follows makes no object of it. Where that piece has no arguments, their beginning may not have been copied.
+    """
+    name = as_object(as_object(call).get("function")).get("name")
+    for delta in chat.deltas:
+        pieces = delta.delta.get("tool_calls")
+        for piece in pieces if isinstance(pieces, list) else ():
+            function = as_object(as_object(piece).get("function"))
+            if name and function.get("name") == name:
+                begun = function.get("arguments")
+                return isinstance(begun, str) and _WORD.match(begun) is not None
+    return False
 
 
 def has_cut_end(value: JSON, evidence: Evidence) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "LangChain4j"
 
@@ -18,5 +18,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/langchain4j/langchain4j/issues/4072",
         example='dev.langchain4j.service.output.OutputParsingException: Failed to parse "Sure: {}" (base64: "Uzog") '
         "into a.B",
+    ),
+    KnownError(
+        'Cannot coerce empty String ("") to `dev.langchain4j.model.openai.internal.chat.ToolType`',
+        Stage.PARSE,
+        'A piece of a streamed call has `"type": ""`. OpenAI sends `type` only with the first piece of a call; this '
+        "server repeats it in the later ones, empty, and the client accepts `function` alone.",
+        "Ask without streaming, or use a release of the client that ignores an empty `type`. Whoever runs the server "
+        "or the gateway should leave `id`, `type` and `name` out of all pieces but the first.",
+        "https://github.com/langchain4j/langchain4j/issues/2711",
+        example='Cannot coerce empty String ("") to `dev.langchain4j.model.openai.internal.chat.ToolType` value',
+        cause=Cause.OUTPUT,
     ),
 )

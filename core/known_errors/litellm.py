@@ -155,4 +155,15 @@ SENTENCES: tuple[KnownError, ...] = (
         example="litellm.APIConnectionError: Expecting value: line 1 column 1 (char 0). Received Model Group=m",
         cause=Cause.CONNECTION,
     ),
+    KnownError(
+        "{count:int} validation error for ChatCompletionDeltaToolCall",
+        Stage.COMPLETE,
+        "LiteLLM could not read a piece of a streamed call: a field of it has a value that OpenAI's form does not "
+        "allow, such as `null` for `function.arguments`, which must be a string.",
+        "Look at the piece as the provider sent it: arguments are a string in every piece, empty where there are none "
+        "yet. Update LiteLLM, which reads more of these now, or ask without streaming.",
+        "https://github.com/BerriAI/litellm/issues/4440",
+        example="LiteLLM:ERROR: 1 validation error for ChatCompletionDeltaToolCall\nfunction.arguments",
+        cause=Cause.OUTPUT,
+    ),
 )

@@ -17,7 +17,7 @@ from prompt_debugger.core.parse.reading import CallScanner, Scan
 
 
 def in_sections(scan: CallScanner, opener: re.Pattern[str], closer: re.Pattern[str], name: str) -> CallScanner:
-    """Return a scanner that marks complete calls without the section around them.
+    """Return a scanner that marks complete and open calls without the section around them.
 
     Args:
         scan: Finds calls and, as markup, the markers of sections.
@@ -54,6 +54,8 @@ def _sections(text: str, found: Scan, opener: re.Pattern[str], closer: re.Patter
 
 
 def _outside(call: ToolCallAttempt, missing: str) -> ToolCallAttempt:
+    if call.status is CallStatus.TRUNCATED:  # it departs twice: at its beginning as well as at its end
+        return replace(call, problem="; ".join(filter(None, (call.problem, missing))))
     if call.status is not CallStatus.COMPLETE:
         return call
     return replace(call, deviation="; ".join(filter(None, (call.deviation, missing, call.problem))))

@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING
+from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING, OF_GAP
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     CallStatus,
@@ -81,6 +81,9 @@ def find(trace: Trace) -> Iterator[Report]:
     if is_headless or raw.completeness_reason == KEEPS_TOKENS:  # broken calls in it have their own rules
         if not is_headless or len(parse.parsed.calls) > 1:  # one may have been copied without its beginning
             yield from _report_whole_calls(trace, parse)
+        return
+    if raw.completeness_reason == OF_GAP and not any(call.deviation for call in parse.parsed.calls):
+        yield from _report_whole_calls(trace, parse)  # what was left out is beside them
         return
     if raw.completeness_reason != MAY_BE_CONTENT:
         if is_made_for(trace.server, "llama4_pythonic"):

@@ -37,6 +37,10 @@ from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message
 
+# Words, and no part of JSON.
+_PROSE = re.compile(
+    r"\s{0,20}(?!(?:null|true|false)\b)[^\W\d_](?=.{0,200}(?:\s\w|[^\x00-\x7f]))[^{}\[\]<>\"=:]{0,4000}"
+)
 _NAME = re.compile(r"[a-zA-Z_][\w.-]{0,63}")
 
 
@@ -102,6 +106,15 @@ def _no_text(call: CallField) -> Report:
 
 
 def _no_json(call: CallField, arguments: str, words: str) -> Report:
+    if _PROSE.fullmatch(arguments):
+        return Report(
+            title=f"The arguments of the call to `{call.name}` are prose, not JSON.",
+            detail=f"They are {arguments[:120]!r}. Where `tool_choice` names a tool or is `required`, a server may "
+            "hand on whatever the model writes as the arguments of that call; nothing constrained it to JSON here.",
+            evidence=(in_message(f"{call.field}.function.arguments", arguments),),
+            fix="Do not execute this call. Ask with `tool_choice` as `auto`, so that the model's own notation is read; "
+            "for a forced call use a release of the server that constrains it to the tool's schema.",
+        )
     return Report(
         title=f"The arguments of the call to `{call.name}` are not a JSON object.",
         detail=f"They are {arguments[:120]!r}: {words}. What the model wrote is unknown.",

@@ -6,6 +6,7 @@ r"""Arguments of a call without the call: what someone copied because it cannot 
     {"cmd": "ls\n</parameter": "x               with the markup of a call in them
     read_file("{\"path\": \"a.md\"}")            after the name, as agents print a call
     name='f', arguments='{"a": 1}'              with its name, as Python prints fields
+    Arguments: {"name": "f_g", "arguments": {}}  a whole call below the word, where its arguments belong
 
 What could be decoded as it is, is no such text: nothing would be wrong with it.
 """
@@ -29,7 +30,7 @@ from prompt_debugger.core.evidence.recognise import MARKER, is_request
 LONE_ARGUMENTS = "the arguments of a tool call"
 _MAX_CHARS = 40_000
 _LEAD = re.compile(
-    r"\A(?:(?:[A-Za-z_][\w\[\].]{0,60}\.)?[\"']?(?:arguments|args|input)[\"']?[ \t]{0,8}[:=][ \t]{0,8})?"
+    r"\A(?:(?:[A-Za-z_][\w\[\].]{0,60}\.)?[\"']?(?:[Aa]rguments|args|input)[\"']?[ \t]{0,8}[:=]\s{0,8})?"
 )
 _NAMED = re.compile(r"\A([A-Za-z_][\w.-]{0,80})\((?=[\"'{])")
 _HOLDERS = re.compile(
@@ -124,6 +125,8 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
     If a label says that the text is arguments, it may be in a code fence.
     """
     value = json_of(text)
+    if is_labelled and isinstance(value, dict) and value.keys() == {"name", "arguments"}:
+        return isinstance(value["name"], str) and isinstance(value["arguments"], dict)
     if isinstance(value, str):
         return isinstance(json_of(value), dict) and _HOLDERS.search(value) is None
     if is_labelled and text.startswith("```"):
@@ -133,10 +136,7 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
     if text.endswith(("<", "</")):
         return False  # within a tag
     if text.startswith(('"', ",")):
-        is_whole = text.rstrip().endswith(("}", "]", "'", '"')) and "}" in text
-        return (
-            is_whole and _INNER.match(text) is not None and MARKER.search(text) is None
-        )  # which is the end of a raw output
+        return _is_end_of_call(text)
     if _HOLDERS.search(text.split("</", 1)[0]):
         return False
     fault = break_of(text)
@@ -147,6 +147,14 @@ def _is_broken(text: str, *, is_labelled: bool = False) -> bool:
     return fault.kind is not Break.JOINED or not any(
         is_request(one) or is_answer(one) or is_error(one) for one in json_values(text)
     )
+
+
+def _is_end_of_call(text: str) -> bool:
+    """Return whether a text is arguments with the name of their field and what closes the call around them."""
+    if text.startswith(('"arguments"', '"parameters"')) and text.count("{") == text.count("}"):
+        return False  # a member of an object, as a tool has it
+    is_whole = text.rstrip().endswith(("}", "]", "'", '"')) and "}" in text
+    return is_whole and _INNER.match(text) is not None and MARKER.search(text) is None  # which ends a raw output
 
 
 def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
