@@ -77,13 +77,9 @@ def find(trace: Trace) -> Iterator[Report]:
     is_alone = trace.chat is None and trace.chat_stream is None and trace.refusal is None and not asked_server(trace)
     if raw is None or parse is None or not is_alone:
         return
-    is_headless = raw.completeness_reason == NO_BEGINNING
-    if is_headless or raw.completeness_reason == KEEPS_TOKENS:  # broken calls in it have their own rules
-        if not is_headless or len(parse.parsed.calls) > 1:  # one may have been copied without its beginning
+    if raw.completeness_reason in (NO_BEGINNING, KEEPS_TOKENS, OF_GAP):  # broken calls in it have their own rules
+        if _shows_whole_calls(raw.completeness_reason, parse):
             yield from _report_whole_calls(trace, parse)
-        return
-    if raw.completeness_reason == OF_GAP and not any(call.deviation for call in parse.parsed.calls):
-        yield from _report_whole_calls(trace, parse)  # what was left out is beside them
         return
     if raw.completeness_reason != MAY_BE_CONTENT:
         if is_made_for(trace.server, "llama4_pythonic"):
@@ -112,6 +108,14 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _report_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut, count=count)
         return
     yield from _report_whole_calls(trace, parse)
+
+
+def _shows_whole_calls(reason: str, parse: Parse) -> bool:
+    """Return whether calls that are whole may be reported, by what may be missing from the text around them."""
+    calls = parse.parsed.calls
+    if reason == NO_BEGINNING:
+        return len(calls) > 1  # one may have been copied without its beginning
+    return reason != OF_GAP or not any(call.deviation for call in calls)  # else what was left out is beside them
 
 
 def _report_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
