@@ -14,6 +14,7 @@ class Timeouts:
         read_s: Seconds of silence while waiting for the answer or for its next bytes.
         total_s: Seconds from sending to the last byte.
         probe_s: Seconds for each look at what a server offers.
+        wake_s: Seconds for the first of them: a server that was put to sleep for want of requests starts again.
         beside_s: Seconds that looks sent together may take after the first of them has answered.
         run_s: Seconds for all that one client asks, from its making; `None` for as long as it takes.
     """
@@ -22,6 +23,7 @@ class Timeouts:
     read_s: float = 180.0
     total_s: float = 900.0
     probe_s: float = 8.0
+    wake_s: float = 30.0
     beside_s: float = 2.0
     run_s: float | None = None
 

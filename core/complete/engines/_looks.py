@@ -38,7 +38,7 @@ class Looks:
         began = clock()
         asking = {path: asyncio.create_task(self._look(path)) for path in others}
         try:
-            [answer] = await self.ask(first)
+            answer = self._asked[first] = await self._look(first, self.connection.timeouts.wake_s)
             patience = max(self.connection.timeouts.beside_s, 3 * (clock() - began))
             await asyncio.wait(asking.values(), timeout=patience if isinstance(answer, Answer) else None)
             hangs = BackendError(f"No answer within {patience:.0f} s of {first}.", kind="timeout")
@@ -70,8 +70,8 @@ class Looks:
             return error.status is not None and error.status not in _ABSENT
         return True
 
-    async def _look(self, path: str) -> Answer | BackendError:
+    async def _look(self, path: str, at_least_s: float = 0.0) -> Answer | BackendError:
         try:
-            return await self.connection.get(path, total_s=self.connection.timeouts.probe_s)
+            return await self.connection.get(path, total_s=max(self.connection.timeouts.probe_s, at_least_s))
         except BackendError as error:
             return error

@@ -15,7 +15,7 @@ from prompt_debugger.core.complete.backends.limits import MAX_LOGPROBS
 from prompt_debugger.core.complete.shapes import MAX_LOOK_PARTS, MAX_PARTS
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server, hang, raw
 
-SHORT = Timeouts(probe_s=1)  # long enough for what does answer
+SHORT = Timeouts(probe_s=1, wake_s=1)  # long enough for what does answer
 
 
 def models(**fields: JSON) -> JSON:
@@ -73,11 +73,27 @@ async def test_a_look_that_hangs_holds_up_nothing_once_the_models_are_listed() -
 
 async def test_a_list_of_models_that_is_slow_itself_is_waited_for() -> None:
     behaviours = {"/v1/models": hang(), "/version": answer(200, {"version": "0.32.0"}), "*": answer(404)}
-    impatient = Timeouts(probe_s=0.3, beside_s=0)
+    impatient = Timeouts(probe_s=0.3, wake_s=0.3, beside_s=0)
     async with faulty_server(behaviours) as server, ServerClient(server.base_url, timeouts=impatient) as client:
         found = await client.probe("m")
 
     assert found.version == "0.32.0"
+
+
+async def test_a_server_that_was_asleep_is_waited_for_at_the_first_look() -> None:
+    """As one that a host stops for want of requests: the first answer takes as long as its start."""
+    listing = answer(200, models(owned_by="vllm"))
+
+    async def wake(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.5)
+        await listing(writer)
+
+    asleep = Timeouts(probe_s=0.1, wake_s=60)
+    behaviours = {"/v1/models": wake, "*": answer(404)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url, timeouts=asleep) as client:
+        found = await client.probe()
+
+    assert (found.kind, found.model) == ("vllm", "m")
 
 
 async def test_endpoints_are_tried_where_the_server_hides_its_description() -> None:
@@ -231,7 +247,7 @@ async def test_a_model_list_that_hangs_is_not_blamed_on_the_request() -> None:
 
 
 async def test_a_server_that_hangs_at_every_look_is_reported_without_max_tokens() -> None:
-    slow = Timeouts(probe_s=0.2)
+    slow = Timeouts(probe_s=0.2, wake_s=0.2)
     async with faulty_server(hang()) as server, ServerClient(server.base_url, timeouts=slow) as client:
         with pytest.raises(BackendError) as caught:
             await client.probe("m")
