@@ -69,6 +69,7 @@ def index_rules(found: Mapping[str, object]) -> Mapping[str, TraceRule]:
 _OWN = discover(rules, "RULE")
 RULES: Mapping[str, TraceRule] = index_rules(_OWN | discover_installed("prompt_debugger.rules", "RULE", _OWN))
 """Every rule by its code, in order of codes."""
+_UNRENDERED = "PD221"
 
 
 def diagnose_trace(
@@ -115,7 +116,11 @@ def diagnose_trace(
     if any(excuses.values()):
         findings = [*excuse(findings, excuses)]
     borrowers = {code for code in codes if getattr(ruleset[code], "borrows_fix", False)}
-    return worst_first(borrow_fixes(mark_followers(findings, explains), borrowers))
+    marked = mark_followers(findings, explains)
+    if trace.refusal is not None and trace.chat is not None and trace.chat.finish_reason:
+        # A request that no template rendered has no answer: the one beside it is another request's.
+        marked = tuple(replace(one, follows=None) if one.follows == _UNRENDERED else one for one in marked)
+    return worst_first(borrow_fixes(marked, borrowers))
 
 
 def _stands_in_part(rule: Rule | None, finding: Finding) -> bool:

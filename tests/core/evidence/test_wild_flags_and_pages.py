@@ -110,3 +110,16 @@ def test_backticks_that_a_program_has_apart_are_put_together() -> None:
     error += 'API.", "type": "invalid_request_error", "param": null, "code": "invalid_request_error"}}'
 
     assert "The `reasoning_content` in the thinking mode" in titles(f"API error (400): {error}\n")
+
+
+def test_an_answer_above_a_template_s_error_is_of_another_request() -> None:
+    answer = (
+        '{"choices": [{"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": "The Mo"}}]}'
+    )
+    error = 'Error rendering prompt with jinja template: "Unknown StringValue filter: safe".'
+
+    found = {one.code: one for one in shown(f"Generated prediction: {answer}\n\nError: {error}\n").findings}
+
+    assert {"PD221", "PD322"} <= {*found}
+    assert found["PD322"].follows is None
+    assert "max_tokens" in found["PD322"].fix
