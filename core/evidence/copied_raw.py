@@ -45,7 +45,7 @@ _BROKEN_NAME = re.compile(
 
 def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
     """Return a raw output without what copying put into it, and what was undone."""
-    above = _without_talk(raw)
+    above = _drop_talk(raw)
     notes: list[str] = [] if above is None else [BELOW]
     raw = raw if above is None else above
     if ("\\" in raw or "\u201d" in raw) and (plain := _COPIED.sub(_plain, raw)) != raw:
@@ -60,12 +60,12 @@ def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
     return raw, tuple(notes)
 
 
-def _without_talk(raw: str) -> str | None:
+def _drop_talk(raw: str) -> str | None:
     r"""Return an output without a sentence below it, where its last object breaks off between two of its members.
 
-    >>> _without_talk('<tool_call>\n{"name": "f", "arguments": {\n\nHas anybody seen this?')
+    >>> _drop_talk('<tool_call>\n{"name": "f", "arguments": {\n\nHas anybody seen this?')
     '<tool_call>\n{"name": "f", "arguments": {'
-    >>> _without_talk('<tool_call>\n{"name": "f", "arguments": {"text": "Dear all,\n\nThis is my letter.') is None
+    >>> _drop_talk('<tool_call>\n{"name": "f", "arguments": {"text": "Dear all,\n\nThis is my letter.') is None
     True
     """
     found = _TALK.search(raw, max(0, len(raw) - _MAX_TALK))
