@@ -12,7 +12,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Tools with mixed values for 'strict' are not allowed.",
         Stage.REQUEST,
         "Some tools of the request have `strict: true`, and others `false` or nothing.",
-        "Give all tools the same `strict`, or leave it out everywhere; a client that adds tools of its own, or those "
+        "Give all tools the same `strict`, or leave it out everywhere; a client that adds its own tools, or those "
         "of MCP servers, mixes them.",
         "https://github.com/RooCodeInc/Roo-Code/issues/10334",
         field="tools",

@@ -15,7 +15,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The request to LM Studio failed, in whatever way: the program shows this hint in place of the reason.",
         "Look at LM Studio's log (`lms log stream`) for the reason. Where it shows no request, the address is wrong: "
         "in a container or in WSL, `localhost` is not the machine that LM Studio runs on. Where it shows one, load the "
-        "model with a longer context: the prompt of such a program has more than ten thousand tokens.",
+        "model with a longer context: the prompt of a coding agent has more than ten thousand tokens.",
         "https://github.com/cline/cline/issues/10351",
         example="Please check the LM Studio developer logs to debug what went wrong. You may need to load the model "
         "with a larger context length to work with Cline's prompts.",

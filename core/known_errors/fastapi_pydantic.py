@@ -149,7 +149,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "validation error{s} for {model:word} {rest} [type=literal_error, input_value='MALFORMED_FUNCTION_CALL'",
         Stage.PARSE,
-        "Gemini ended its answer because the call that the model wrote could not be read; such an answer has no "
+        "Gemini ended its answer because the call that the model wrote could not be read; that answer has no "
         "content, and this release of the client does not know that reason.",
         "Ask again; simplify the tool's schema (few nested objects, no long text in arguments) if it happens often. "
         "Update the client.",

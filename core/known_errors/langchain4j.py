@@ -24,8 +24,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         'A piece of a streamed call has `"type": ""`. OpenAI sends `type` only with the first piece of a call; this '
         "server repeats it in the later ones, empty, and the client accepts `function` alone.",
-        "Ask without streaming, or use a release of the client that ignores an empty `type`. Whoever runs the server "
-        "or the gateway should leave `id`, `type` and `name` out of all pieces but the first.",
+        "Ask without streaming, or use a release of the client that ignores an empty `type`. On your own server or "
+        "gateway: send `id`, `type` and `name` with the first piece of a call alone.",
         "https://github.com/langchain4j/langchain4j/issues/2711",
         example='Cannot coerce empty String ("") to `dev.langchain4j.model.openai.internal.chat.ToolType` value',
         cause=Cause.OUTPUT,

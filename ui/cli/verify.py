@@ -114,10 +114,10 @@ def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--extra-body", metavar="JSON", help="additional fields for every request")
     parser.add_argument(
-        "--temperature", type=float, metavar="X", help="temperature of every request, instead of its own"
+        "--temperature", type=float, metavar="X", help="temperature for every request, instead of the one it has"
     )
     parser.add_argument(
-        "--max-tokens", type=positive, metavar="N", help="max_tokens of every request, instead of its own"
+        "--max-tokens", type=positive, metavar="N", help="max_tokens for every request, instead of the one it has"
     )
     parser.add_argument("--budget-requests", type=positive, metavar="N", help="stop after this many requests")
     parser.add_argument("--budget-tokens", type=positive, metavar="N", help="stop after this many tokens")

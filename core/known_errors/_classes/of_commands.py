@@ -35,7 +35,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|registered)(?: for name: (?P<named>[\w.-]{1,60}))?",
         Stage.COMPLETE,
         Cause.SETTING,
-        "The server does not have the parser that it was told to use",
+        "The server does not have the parser that its options name",
         "This release does not have the tool or reasoning parser {name|that was given}.",
         "Choose one that `--help` of the installed release lists; names of parsers come with releases and differ "
         "between engines, so a new one may need an update. Requests need no change.",

@@ -22,7 +22,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "{path|The field} has {value|a value} where only those that the message lists are allowed; faults that it "
         "names beside it at the same place follow from that.",
         "Send one of the values that the message lists. For the type of a tool: tools that a vendor runs itself "
-        "(`web_search_…`) exist only there, so leave such a tool out or declare a `function`.",
+        "(`web_search_…`) exist only there, so leave that tool out or declare a `function`.",
     ),
     ErrorClass(
         "no-response-format",
@@ -53,10 +53,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A field of the request has a value of the wrong type",
-        "The server checks the body of the request against a schema of its own, and {path|a field} is of another type "
+        "The server checks the body of the request against its own schema, and {path|a field} is of another type "
         "than that, or `null`.",
         "Send {path|the field} with the type that the message names, or leave it out; a gateway that adds `null` for "
-        "fields that nobody set has to leave them out.",
+        "fields that were not set has to leave them out.",
     ),
     ErrorClass(
         "value-off-pattern",

@@ -28,7 +28,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The chat template failed",
         "Its error has its words in the last line of the traceback, which was not copied.",
         "Copy the traceback to its last line. `apply_chat_template` takes one list of messages, or a list of such "
-        "lists: a column of a data set is neither (`datasets` 4 returns an object of its own), so wrap it in "
+        "lists: a column of a data set is neither (`datasets` 4 returns its own object), so wrap it in "
         "`list(…)`.",
     ),
     ErrorClass(
