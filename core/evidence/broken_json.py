@@ -44,9 +44,10 @@ def _is_broken_json(text: str) -> bool:
 
 
 def _is_keyed(text: str) -> bool:
-    """Return whether what looks like an output is the value of a key, and nothing else in the text looks like one."""
+    """Return whether what looks like an output is the value of a key: the only one, or one that is cut."""
     found = [one[1] for one in _KEYED.finditer(text) if recognise(one[1]) is Form.OUTPUT]
-    return len(found) == 1 and recognise(text.replace(found[0], "")) is not Form.OUTPUT
+    is_cut = any(len(one) < 2 or not one.endswith('"') for one in found)
+    return is_cut or (len(found) == 1 and recognise(text.replace(found[0], "")) is not Form.OUTPUT)
 
 
 def is_in_a_broken_fence(text: str) -> bool:

@@ -459,4 +459,5 @@ def _read_block(block: Block, read: Read) -> Evidence | None:
         return _add_its_answer(evidence, text, read) if evidence is not None and evidence.error else evidence
     inner = split(text)
     shown = next((one for one in inner if one.kind is BlockKind.JSON and len(one.text) * 2 > len(text)), None)
-    return (None if shown is None else _read_block(shown, read)) or by_lead(block.lead, text)
+    found = None if shown is None else _read_block(shown, read)
+    return by_lead(block.lead, text) if found is None and not is_part(text) else found

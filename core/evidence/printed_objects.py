@@ -29,6 +29,7 @@ from prompt_debugger.core.evidence.printed_classes import (
     STREAMED,
 )
 from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain
+from prompt_debugger.core.evidence.shapes import is_called_function
 
 _KEPT_NULLS = ("content", "finish_reason", "logprobs", "usage")
 _WORD_START = re.compile(r"_([a-z])")
@@ -189,7 +190,12 @@ def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     is_message = value.get("role") == "assistant" and ("tool_calls" in value or "content" in value)
     if is_message or (isinstance(value.get("tool_calls"), list) and "role" not in value and "messages" not in value):
         return _anthropic if isinstance(value.get("content"), list) and value.get("type") == "message" else _message
-    return None
+    return _call_alone if is_called_function(value) else None
+
+
+def _call_alone(value: JSONObject) -> JSON:
+    """Return the message of which only a call's function was copied: its arguments are a text, as servers send them."""
+    return {"role": "assistant", "tool_calls": [{"type": "function", "function": plain(value)}]}
 
 
 def _is_choice(choice: JSONObject) -> bool:

@@ -1,0 +1,45 @@
+"""Outputs inside JSON that is cut, and printed calls of which more was around: no fault of a model is made of them."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+
+CUT = '{"raw": "<tool_call>\\n{\\"name\\": \\"get_weather\\", \\"arguments\\": {\\"city\\": \\'
+WHOLE = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+PRINTED = "{'name': 'get_weather', 'arguments': '{\"city\": \"Oslo\"}'}"
+
+
+def shown(text: str) -> Trace:
+    return asyncio.run(show_evidence(read_evidence(text)))
+
+
+@pytest.mark.parametrize("text", [f"she wrote:\n| {CUT}\n\n{WHOLE}", f'the "content":\n\n~~~text\n{CUT[:-1]}Os\n~~~'])
+def test_a_cut_string_of_json_is_no_output(text):
+    with pytest.raises(RequestError, match="an output inside incomplete JSON"):
+        read_evidence(text)
+
+
+@pytest.mark.parametrize("text", [WHOLE, f"she wrote:\n\n{WHOLE}", f'the "raw": {{}} was\n\n{WHOLE}'])
+def test_a_whole_output_beside_words_is_read(text):
+    assert [call.name for call in shown(text).parse.parsed.calls] == ["get_weather"]
+
+
+@pytest.mark.parametrize("text", [PRINTED, PRINTED + "}]", f"({PRINTED})"])
+def test_a_printed_function_of_a_call_is_a_part_of_an_answer(text):
+    trace = shown(text)
+
+    assert trace.chat is not None
+    assert [call["function"]["name"] for call in trace.chat.message["tool_calls"]] == ["get_weather"]
+    assert not trace.findings
+
+
+def test_a_printed_call_with_an_object_of_arguments_may_be_a_models_own_text():
+    trace = shown("{'name': 'get_weather', 'arguments': {'city': 'Oslo'}}")
+
+    assert trace.chat is None or not trace.chat.message.get("tool_calls")
