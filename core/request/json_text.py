@@ -113,7 +113,9 @@ class JsonText:
             key = self._read_key()
             self._skip_blank()
             if self._text[self._position : self._position + 1] != ":":
-                raise self._error(f"A `:` is missing after the key {shorten(key)}.", opened=opened)
+                is_half = self._text.startswith('"', self._position) and self._text[key_at] != '"'
+                missing = "A quotation mark is missing before" if is_half else "A `:` is missing after"
+                raise self._error(f"{missing} the key {shorten(key)}.", opened=opened)
             self._position += 1
             self._path.append(key)
             if key in members:

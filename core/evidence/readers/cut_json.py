@@ -9,6 +9,7 @@ text, and not a server.
 
 from __future__ import annotations
 
+import json
 import re
 
 from prompt_debugger.core.base.errors import RequestError
@@ -24,6 +25,7 @@ from prompt_debugger.core.evidence.taking import CUT_NOTE, add_answer, forget_en
 _LEFT_OUT = re.compile(r"(?:[\s,]|\.\.\.|…)*+")
 _FIELD = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:")
 _ANSWER = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:|\"role\"\s*+:\s*+\"assistant\"")
+_HALF_KEY = re.compile(r"[A-Za-z_][\w.-]{0,60}\"\s*+:")
 _REQUEST = re.compile(r"\"(?:messages|input|contents)\"\s*+:")
 _REASONING = re.compile(
     r"\"(reasoning(?:_content)?|thinking)\"\s*+:\s*+\"(?:[^\"\\]|\\.)*+\\?\Z", re.DOTALL
@@ -44,9 +46,22 @@ def _value(text: str) -> JSONObject | None:
     if is_begun_inside and (closed := read_printed("{" + inner.rstrip().rstrip(",") + "}")) and not closed.is_cut:
         return None  # nothing but the bracket is missing whose opening was not copied
     read = read_printed("{" + inner if is_begun_inside else inner)
+    if _has_lost_quote("{" + inner if is_begun_inside else inner):
+        return None
     if read is None or not read.is_cut or read.stop < len(inner.rstrip()) - 1 or not isinstance(read.value, dict):
         return None
     return read.value
+
+
+def _has_lost_quote(text: str) -> bool:
+    """Return whether the first fault of a text is a key without its first quotation mark, so that all later turn."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return _HALF_KEY.match(text, error.pos) is not None
+    except (ValueError, RecursionError):
+        pass
+    return False
 
 
 def _inner(text: str) -> tuple[str | None, bool]:

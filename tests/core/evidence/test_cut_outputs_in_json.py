@@ -43,3 +43,28 @@ def test_a_printed_call_with_an_object_of_arguments_may_be_a_models_own_text():
     trace = shown("{'name': 'get_weather', 'arguments': {'city': 'Oslo'}}")
 
     assert trace.chat is None or not trace.chat.message.get("tool_calls")
+
+
+def test_an_answer_that_breaks_off_takes_nothing_of_the_next_one():
+    begun = '{"message": {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "'
+    other = '{"id": "x", "choices": [{"message": {"role": "assistant", "content": (truncated)}]}'
+
+    with pytest.raises(RequestError):
+        read_evidence(f"{begun}\n\n{other}")
+
+
+@pytest.mark.parametrize("created", ["1", "1.5"])
+def test_a_key_that_lost_its_quotation_mark_is_no_end_of_the_text(created):
+    message = (
+        '{ "type": "message", "id": "m", "role": "assistant", "content": [{ "type": "output_text", "text": "Hi" }] }'
+    )
+    rest = 'top_p": 0.95, "truncation": "disabled", "usage": { "output_tokens": 2 }, "user": null, "metadata": {} }'
+    text = f'{{"id": "", "object": "response", "created_at": {created}, "error": null, "output": [{message}], {rest}'
+
+    try:
+        said = " ".join(read_evidence(text).notes)
+    except RequestError as error:
+        said = str(error)
+
+    assert "passages that are not JSON" in said or "A quotation mark is missing before the key 'top_p'" in said
+    assert "ends" not in said
