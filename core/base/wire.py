@@ -49,3 +49,8 @@ def name_in(namespace: JSON, name: JSON) -> JSON:
     ('crm__find', 'find')
     """
     return f"{namespace}__{name}" if isinstance(namespace, str) and namespace and isinstance(name, str) else name
+
+
+def name_model(body: JSONObject, model: str | None) -> JSONObject:
+    """Return a body with the name of the model; as it is where none is known, since servers refuse `null`."""
+    return body if model is None else {**body, "model": model}

@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Api, ChatResult, Completion, JSONObject, Server, ServerOutcome
-from prompt_debugger.core.base.wire import wire_of
+from prompt_debugger.core.base.wire import name_model, wire_of
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.certificates import Authorities
 from prompt_debugger.core.complete.backends.completions import request_completion
@@ -191,7 +191,7 @@ class ServerClient:
             The completion. Its text is the server's: without the end token, and without special tokens from a
             server that refuses vLLM's fields (then `token_ids` is `None`).
         """
-        model: JSONObject = {"model": self.server.model} if self.server is not None else {}
+        model = name_model({}, None if self.server is None else self.server.model)
         body = raw_body(prompt, {**model, **sampling})
         try:
             return await request_completion(self._connection, {**body, **self._engine.own_fields.completion}, on_text)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Api, JSONObject, Notice, Request, Server
-from prompt_debugger.core.base.wire import endpoint_of
+from prompt_debugger.core.base.wire import endpoint_of, name_model
 from prompt_debugger.core.complete import ServerClient, engine_of, taken_by_api
 from prompt_debugger.core.request import convert_as, to_api
 
@@ -54,7 +54,7 @@ def asked_by(request: Request, by: Api | None, model: str | None, server: Server
     converted = None if native is None else convert_as(request.api, native)
     if native is not None and converted is not None and _is_same(converted.body, request.body):
         if api is request.api:
-            return Asked(api, request.body, {**native, "model": model})
+            return Asked(api, request.body, name_model(native, model))
         lost = tuple(notice for notice in converted.notices if notice.field)
     if api is Api.CHAT:
         return Asked(api, request.body, None, lost)
@@ -63,7 +63,7 @@ def asked_by(request: Request, by: Api | None, model: str | None, server: Server
         made = made._replace(notices=tuple(replace(one, field=converted.place_of(one.field)) for one in made.notices))
     back = convert_as(api, made.body)  # what the server is asked, without what was lost on the way
     body = request.body if back is None else back.body
-    return Asked(api, body, {**made.body, "model": model}, (*lost, *made.notices))
+    return Asked(api, body, name_model(made.body, model), (*lost, *made.notices))
 
 
 def _is_same(left: JSONObject, right: JSONObject) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSONObject, Request, Server, Trace
+from prompt_debugger.core.base.wire import name_model
 from prompt_debugger.core.complete import ENGINES, Gathered, ServerClient
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.pipeline.opening import renderer_for
@@ -30,7 +31,7 @@ async def render_on_server(request: Request, target: Target) -> Trace:
         raise BackendError("No server to get a prompt from.", "Give --endpoint URL.", kind="refused")
     async with client_of(target) as client:
         server = await client.probe(requested_model(request, target))
-        body = {**request.body, "model": server.model}
+        body = name_model(request.body, server.model)
         gathered = await _prompt_of(client, server, body)
         renderer = (await renderer_for(client, server, target)).use_reported_tokens(gathered)
     local = await in_thread(renderer.render_local, request.body)

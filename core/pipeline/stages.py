@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, LabError
 from prompt_debugger.core.base.types import JSONObject, Refusal, Request, Server, Trace
+from prompt_debugger.core.base.wire import name_model
 from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather, gather_raw
 from prompt_debugger.core.pipeline.diagnosis import judged_steps
 from prompt_debugger.core.pipeline.native import asked_by, missing_endpoint, seen_by
@@ -123,7 +124,7 @@ class _Run:
             renderer = await renderer_for(client, server, target)
             renderer = renderer.use_template_of(self.request.body, server.kind).for_one_run()
             asked = asked_by(self.request, self.target.api, server.model, server)
-            body: JSONObject = {**asked.body, "model": server.model}
+            body = name_model(asked.body, server.model)
             await self.render(renderer, asked.body, body)
             client = asked.client_of(client)
             self.update("Asking the model", replace(self.trace, api=asked.api, lost=asked.lost))
