@@ -44,6 +44,7 @@ class FamilyTables:
         reasoning_pairs: Tags around reasoning of any family, the longest opener first.
         prompt_pairs: The same, and headers that open reasoning: what a prompt may end with.
         call_markers: Texts that only calls have.
+        unseen: Control tokens within content or reasoning that no client is shown.
         turn_markers: Texts that open or close a turn.
         turn_openers: Texts that open a turn and that no model writes within its own.
         turn_ends: Texts that end a turn, and with which no prompt opens one.
@@ -62,6 +63,7 @@ class FamilyTables:
     reasoning_pairs: tuple[ReasoningPair, ...]
     prompt_pairs: tuple[ReasoningPair, ...]
     call_markers: tuple[str, ...]
+    unseen: frozenset[str]
     turn_markers: tuple[str, ...]
     turn_openers: tuple[str, ...]
     turn_ends: tuple[str, ...]
@@ -91,6 +93,7 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
         reasoning_pairs=_pairs(tags),
         prompt_pairs=_pairs([*tags, *headers]),
         call_markers=_longest_first(text for one in every for text in one.call_markers),
+        unseen=frozenset(text for one in every for text in one.conventions.unseen),
         turn_markers=_longest_first({*turns, *(end for end in ends if _is_token(end))} - thoughts),
         turn_openers=_longest_first(turns - structural - ends),
         turn_ends=_longest_first({end for end in ends if _is_token(end)} - turns - thoughts),

@@ -123,6 +123,7 @@ _CHANNELS = Channels(
             r"(?:<\|start\|>[^\S\n]*+(?:[a-z]{0,9}[^\S\n]*+(?:to?|to=[\w.\-]{0,256})?)?|\A[^\S\n]?to=[\w.\-]{0,256})(?:<\|?)?\Z"
         ),
         before_call=1,
+        block="<atem:function_calls>",
     ),
 )
 

@@ -91,6 +91,7 @@ class Conventions:
         cut_texts: Further texts of its markup; an output may be cut in the middle of one.
         unseen: Control tokens around or within content that no client is shown.
         citation: Marks around cited words of content, which servers may take out.
+        block: Text that opens the block around calls; in an output that has one, calls outside of it are examples.
         cut_structure: Whole markers and what may follow them, where an output was cut inside a header.
     """
 
@@ -104,6 +105,7 @@ class Conventions:
     cut_structure: re.Pattern[str] | None = None
     unseen: frozenset[str] = frozenset()
     citation: re.Pattern[str] | None = None
+    block: str = ""
 
     @cached_property
     def markup(self) -> frozenset[str]:

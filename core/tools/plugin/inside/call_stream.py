@@ -150,7 +150,7 @@ class CallStream:
         for index, call in enumerate(calls[first:], first):
             is_over = is_end or index < len(calls) - 1 or self._is_over(raw, call)
             if index == len(self._sent_arguments):
-                if not is_end and (may_be_quoted(raw, call) or not (is_over or _shows_arguments(call))):
+                if not is_end and (may_be_quoted(raw, call, family) or not (is_over or _shows_arguments(call))):
                     break
                 made.append(CallDelta(index, call.name, id_of_call(family, call, self._calls_before + index)))
                 self._sent_arguments.append("")

@@ -49,9 +49,11 @@ def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_cal
     return stop
 
 
-def may_be_quoted(raw: str, call: ToolCallAttempt) -> bool:
+def may_be_quoted(raw: str, call: ToolCallAttempt, family: TextFormat) -> bool:
     """Return whether what follows a call may show that it was only quoted."""
     start = call.char_span.start
+    if family.conventions.block and family.conventions.block not in raw:
+        return True  # an example, if a block is still to come
     before = raw[raw.rfind("\n", 0, start) + 1 : start]
     if raw.count("```", 0, start) % 2 == 1 or before.count("`") % 2 == 1:
         return len(raw) - call.char_span.stop < ENOUGH

@@ -23,16 +23,25 @@ class ReasoningStream:
         family: Whose tags to look for; one without tags has no reasoning here.
         is_open: Whether the prompt left reasoning open; `None` if it does not show.
         call_markers: Texts that only calls have, where not the family's own.
+        unseen: Control tokens that no client is shown, where not the family's own.
     """
 
-    def __init__(self, family: TextFormat, *, is_open: bool | None, call_markers: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        family: TextFormat,
+        *,
+        is_open: bool | None,
+        call_markers: tuple[str, ...] = (),
+        unseen: frozenset[str] = frozenset(),
+    ) -> None:
         tags = family.conventions.reasoning
         self.has_ended = tags is None or is_open is False
         self._tags = tags or ReasoningTags()
         self._is_open = bool(is_open or (is_open is None and self._tags.starts_open))
         self._may_open = True
         self._calls = call_markers or family.call_markers
-        self._begun = BegunMarkers({*self._tags.closers, *self._calls})
+        self._unseen = unseen or family.conventions.unseen
+        self._begun = BegunMarkers({*self._tags.closers, *self._calls, *self._unseen})
         self._text = ""
         self._given = 0
         self._searched = 0
@@ -59,7 +68,7 @@ class ReasoningStream:
             return Delta(content=self._text[self._given :])
         call = self._first(self._calls, self._given)
         stop = len(self._text) if call is None else call.start
-        return Delta(self._text[stop:], self._text[self._given : stop])
+        return Delta(self._text[stop:], self._shown(self._given, stop))
 
     def _open(self) -> None:
         """See whether reasoning has begun, or whether it is clear that it does not."""
@@ -91,13 +100,18 @@ class ReasoningStream:
         stop = closer.start
         for _ in range(self._tags.before_close):
             stop -= stop > self._given and self._text[stop - 1] == "\n"
-        reasoning = self._text[self._given : max(stop, self._given)]
-        content = self._text[closer.stop :]
-        return Delta(content, reasoning)
+        return Delta(self._text[closer.stop :], self._shown(self._given, max(stop, self._given)))
 
     def _give(self, stop: int) -> Delta:
         start, self._given = self._given, max(self._given, stop)
-        return Delta(reasoning=self._text[start : self._given])
+        return Delta(reasoning=self._shown(start, self._given))
+
+    def _shown(self, start: int, stop: int) -> str:
+        """Return a stretch of reasoning without the control tokens that no client is shown."""
+        shown = self._text[start:stop]
+        for token in self._unseen:
+            shown = shown.replace(token, "")
+        return shown
 
     def _certain_stop(self) -> int:
         """Return how far the text cannot belong to a closer or a call."""

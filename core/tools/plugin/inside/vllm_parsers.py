@@ -308,8 +308,11 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         return Delta(reasoning=rest.reasoning) + calls.feed(rest.content) + calls.finish()
 
     def _new_stream(self) -> ReasoningStream:
-        markers = TABLES.call_markers if Setting.family not in FORMATS else ()
-        return ReasoningStream(self._family, is_open=self._is_open(), call_markers=markers)
+        if Setting.family in FORMATS:
+            return ReasoningStream(self._family, is_open=self._is_open())
+        return ReasoningStream(
+            self._family, is_open=self._is_open(), call_markers=TABLES.call_markers, unseen=TABLES.unseen
+        )
 
     def _is_open(self) -> bool | None:
         tags = self._family.conventions.reasoning

@@ -28,6 +28,7 @@ STREAMED_OTHERWISE = {
     "other_notations: Gemma 4, an answer's channel ends reasoning that nothing closed",
     "harmony: all control tokens were taken away",
     "harmony: all control tokens but the last were taken away",
+    "around_calls: Muse, an invocation outside of the block is an example",
 }
 WEATHER: JSONObject = {
     "type": "function",
