@@ -6,7 +6,7 @@ file together, `sections` says what only the report shows, `report.js` places
 the views; the views are those of `assets/`. `verification` is the report of `verify`.
 """
 
-from prompt_debugger.ui.report.document import trace_to_html
+from prompt_debugger.ui.report.document import trace_to_html, trace_to_notebook
 from prompt_debugger.ui.report.mask import mask_trace
 from prompt_debugger.ui.report.place import known_place
 from prompt_debugger.ui.report.sections import again_payload
@@ -24,5 +24,6 @@ __all__ = [
     "share_trace",
     "times_of",
     "trace_to_html",
+    "trace_to_notebook",
     "verification_to_html",
 ]
