@@ -65,7 +65,7 @@ def test_the_body_is_in_the_form_of_gemini():
         (
             {"messages": [{"role": "tool", "tool_call_id": "c9", "content": "{}"}]},
             "messages[0].tool_call_id",
-            "no call",
+            "No earlier call has this id",
         ),
         (
             {"messages": [CHAT["messages"][2], {"role": "tool", "tool_call_id": "c0", "content": "3"}]},
