@@ -254,6 +254,7 @@ BODY_CASES = {
     "PD407": ({}, {"skip_special_tokens": False}),
     "PD417": ({"stream": True}, {"stream": False}),
     "PD464": ({"stream": True}, {"stream": False}),
+    "PD485": ({"stream": True}, {"stream": False}),
     "PD502": (
         {"tools": [{"function": {"name": "f"}}]}, {"tools": [{"function": {"name": "f", "strict": True}}]},
     ),
