@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import gradio as gr
@@ -16,6 +17,7 @@ from prompt_debugger.ui.web.sharing import Sharing
 from prompt_debugger.ui.web.work import as_it_ended
 
 HISTORY_LIMIT = 4
+_NUMBER = re.compile(r"[0-9]{1,12}")
 
 
 def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependency) -> Dependency:
@@ -64,8 +66,11 @@ def wire_kept_question(view: gr.HTML, orders: OrderPanel, sharing: Sharing, tool
 
     async def ask(order: str) -> str:
         number, _, packed = order.partition("\n")
+        nothing: str = gr.skip()
+        if not _NUMBER.fullmatch(number):
+            return nothing  # no script of this page sends it
         opened = await asyncio.to_thread(sharing.open, packed, is_kept=True)
         judged = None if opened.trace is None else await tools.ask_silently(opened.trace)
-        return await asyncio.to_thread(sharing.pack_run, judged, int(number)) or gr.skip()
+        return await asyncio.to_thread(sharing.pack_run, judged, int(number)) or nothing
 
     orders.ask_kept.click(ask, orders.order, view, js=FILL_ORDER, api_name="ask_kept_call", **quiet())
