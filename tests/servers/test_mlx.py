@@ -23,6 +23,16 @@ def test_a_healthy_run_rests_on_its_own_ids(mlx_url, lab_model_dir, scenario):
     assert trace.verdict.sentence.startswith("Nothing lost")
 
 
+def test_a_request_that_names_no_model_goes_out_without_one(mlx_url, lab_model_dir):
+    """It lists no models and refuses `model: null`."""
+    body = {name: value for name, value in body_of("healthy", model=MODEL).items() if name != "model"}
+    trace = debug(mlx_url, body, tokenizer=lab_model_dir)
+
+    assert trace.refusal is None
+    assert returned_calls(trace) == EXPECTED_CALLS["healthy"]
+    assert "model" not in (trace.sent or {})
+
+
 @pytest.mark.parametrize("fields", [{}, {"temperature": 0.7, "seed": 1}])
 def test_any_of_the_likeliest_tokens_is_not_what_was_sampled(mlx_url, lab_model_dir, fields):
     """With `top_logprobs` above 1 it lists any of them as the token: no call was invented for that."""
