@@ -7,7 +7,6 @@ import json
 
 import pytest
 
-from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
@@ -67,8 +66,10 @@ def test_a_sign_that_python_would_take_for_comparisons_leaves_a_value_unknown():
 def test_a_piece_that_goes_on_outside_is_no_content():
     piece = "{'name': 'find', 'arguments': '{\"word\": \"rain\"}'}}]}, 'finis"
 
-    with pytest.raises(RequestError):
-        read_evidence(piece)
+    message = read_evidence(piece).chat.message
+
+    assert message.get("content") is None
+    assert [call["function"]["name"] for call in message["tool_calls"]] == ["find"]
 
 
 def test_an_object_with_agents_keys_is_still_content():
