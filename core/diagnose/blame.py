@@ -42,9 +42,8 @@ def mark_followers(findings: Sequence[Finding], explains: Mapping[str, Sequence[
     kinds: dict[tuple[str, Severity, Stage], list[Finding]] = {}
     for finding in findings:
         kinds.setdefault((finding.code, finding.severity, finding.stage), []).append(finding)
-    samples = [
-        finding for alike in kinds.values() for finding in alike[:2]
-    ]  # two of a kind: one is left besides itself
+    # Two of a kind: one is left besides itself.
+    samples = [finding for alike in kinds.values() for finding in alike[:2]]
     return tuple(replace(finding, follows=_cause(finding, samples, explains)) for finding in findings)
 
 

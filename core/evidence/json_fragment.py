@@ -187,9 +187,8 @@ def _take(reading: _Reading, kind: str, token: str, text: str, position: int) ->
             node.waiting = None
         case "other":
             reading.skipped += 1
-            node.waiting = (
-                None if token == '"' else node.waiting
-            )  # a string that its line does not end: its value is lost
+            if token == '"':  # a string that its line does not end: its value is lost
+                node.waiting = None
         case _:
             pass
     return reading.skipped <= 5

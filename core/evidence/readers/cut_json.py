@@ -46,11 +46,9 @@ def _value(text: str) -> JSONObject | None:
     if is_begun_inside and (closed := read_printed("{" + inner.rstrip().rstrip(",") + "}")) and not closed.is_cut:
         return None  # nothing but the bracket is missing whose opening was not copied
     read = read_printed("{" + inner if is_begun_inside else inner)
-    if _has_lost_quote("{" + inner if is_begun_inside else inner):
-        return None
     if read is None or not read.is_cut or read.stop < len(inner.rstrip()) - 1 or not isinstance(read.value, dict):
         return None
-    return read.value
+    return None if _has_lost_quote("{" + inner if is_begun_inside else inner) else read.value
 
 
 def _has_lost_quote(text: str) -> bool:
