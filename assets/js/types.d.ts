@@ -163,6 +163,7 @@ interface TemplatePayload {
 /** In place of a view's own payload: a finished run has nothing to show there, and this is why. */
 interface EmptyPayload {
   empty?: string;
+  message?: LedgerAccount["message"];
 }
 
 /** A decoded payload: its JSON header, and the binary columns behind it. */

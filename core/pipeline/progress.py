@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from prompt_debugger.core.base.types import Trace
 
+ASKING_MODEL = "Asking the model"  # the sentence while a run waits for answers
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:

@@ -18,7 +18,7 @@ from prompt_debugger.core.pipeline.diagnosis import judged_steps
 from prompt_debugger.core.pipeline.native import asked_by, missing_endpoint, seen_by
 from prompt_debugger.core.pipeline.native_fields import add_native_fields, notes_on_native
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
-from prompt_debugger.core.pipeline.progress import Progress, ProgressQueue
+from prompt_debugger.core.pipeline.progress import ASKING_MODEL, Progress, ProgressQueue
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.pipeline.target import Target, client_of, requested_model
@@ -127,7 +127,7 @@ class _Run:
             body = name_model(asked.body, server.model)
             await self.render(renderer, asked.body, body)
             client = asked.client_of(client)
-            self.update("Asking the model", replace(self.trace, api=asked.api, lost=asked.lost))
+            self.update(ASKING_MODEL, replace(self.trace, api=asked.api, lost=asked.lost))
             try:
                 await self.complete(client, server, renderer, body)
             except BackendError as error:

@@ -9,6 +9,7 @@ The forecast of a check: tests/ui/web/test_model_check.py.
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
@@ -131,3 +132,26 @@ def test_a_page_at_which_no_one_does_anything_draws_nothing(watched: Any, bare_u
 
     page.open_stage("parse")  # and wakes
     expect(watched.locator("#pd-panel-parse")).to_be_visible()
+
+
+def test_run_says_where_a_text_asks_no_server(bare: DebuggerPage) -> None:
+    run = bare.page.locator("#pd-run")
+    bare.paste(json.dumps({"choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}))
+    expect(run).to_have_text("Run without a server")
+    bare.run()
+    expect(bare.page.locator(".pd-message")).to_contain_text('"Hi"')
+
+    bare.paste(REQUEST)
+    expect(run).to_have_text("Run")
+    bare.paste("<tool_call>{}</tool_call>")
+    expect(run).to_have_text("Run without a server")
+    bare.choose("A healthy tool call")
+    expect(run).to_have_text("Run")
+
+
+def test_the_key_that_leaves_a_list_box_goes_to_the_next_control(bare: DebuggerPage) -> None:
+    bare.page.get_by_label("Read as").focus()
+    expect(bare.page.locator(".option-list")).to_be_visible()
+    bare.page.keyboard.press("Tab")
+
+    expect(bare.page.locator("#pd-request .cm-content")).to_be_focused()

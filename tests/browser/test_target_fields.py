@@ -81,3 +81,22 @@ def test_a_certificate_that_is_pasted_is_trusted_and_kept_nowhere(bare: Debugger
     assert chat.asked > 0
     assert violations(page, "#pd-target") == []
     assert "BEGIN CERTIFICATE" not in page.evaluate("JSON.stringify({...localStorage})")
+
+
+def test_the_button_of_an_unsettled_run_opens_the_field_that_settles_it(bare: DebuggerPage) -> None:
+    page = bare.page
+    with serving(behaviours(Chat())) as url:
+        bare.paste(BODY)
+        bare.aim_at(url)
+        bare.run()
+        expect(page.locator(".pd-message")).to_contain_text("It is sunny.")  # it is there, though no raw output is
+        expect(page.locator(".pd-raw")).to_contain_text("There is no raw output to account for.")
+
+        page.get_by_role("button", name="Name its tokenizer").click()
+        expect(page.locator("#pd-tokenizer").locator("input, textarea").first).to_be_focused()
+        page.keyboard.type("lab-model")
+        bare.run()
+
+    assert bare.state() == "done"
+    expect(page.get_by_role("button", name="Name its tokenizer")).to_have_count(0)
+    assert bare.figures("render")[0].endswith("special")  # rendered here, token by token

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.exchanges import Exchange, ExchangeLog
 from prompt_debugger.core.complete.backends.sse import SseParser
+from prompt_debugger.core.pipeline.progress import ASKING_MODEL
 from prompt_debugger.ui.present.payload import pack_payload
 
 MAX_TEXT_CHARS = 100_000
@@ -33,6 +34,12 @@ _PURPOSES = (
     ("/parse_function_call", "its tool parser, asked again"),
     ("/separate_reasoning", "its reasoning parser, asked again"),
 )
+# What a run asks for besides the model's answer.
+_AFTER_MODEL = (
+    (("/render", "/apply-template"), "Asking for the server's own prompt"),
+    (("/derender", "/parse_function_call", "/separate_reasoning"), "Asking the server's parsers"),
+    (("/tokenize", "/detokenize"), "Asking for token ids"),
+)
 
 
 def network_payload(log: ExchangeLog, run: int) -> str | None:
@@ -42,10 +49,15 @@ def network_payload(log: ExchangeLog, run: int) -> str | None:
     return pack_payload({"run": run, "exchanges": [_exchange(one) for one in log.exchanges]})
 
 
-def waiting_words(log: ExchangeLog) -> str:
-    """Return which exchange is under way, to follow a sentence; "" if none is. The strip has the clock."""
+def waiting_sentence(sentence: str, log: ExchangeLog) -> str:
+    """Return what a run is doing, with the exchange that is under way. The strip has the clock."""
     waiting = log.waiting()
-    return "" if waiting is None else f" · {waiting.method} {_path(waiting)}"
+    if waiting is None:
+        return sentence
+    path = _path(waiting)
+    if sentence == ASKING_MODEL:
+        sentence = next((words for ends, words in _AFTER_MODEL if path.endswith(ends)), sentence)
+    return f"{sentence} · {waiting.method} {path}"
 
 
 def _exchange(one: Exchange) -> JSONObject:

@@ -60,9 +60,7 @@ def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
     return {"field": change.field, "before": change.before, "after": change.after}
 
 
-def trial_payload(
-    code: str, state: str, sentence: str, hint: str = "", short: str = "", calls: tuple[int, int] | None = None
-) -> str:
+def trial_payload(code: str, state: str, sentence: str, hint: str = "", ended: JSONObject | None = None) -> str:
     """Return what trying a fix came to.
 
     Args:
@@ -70,18 +68,12 @@ def trial_payload(
         state: `running`, `worked`, `failed` or `error`.
         sentence: How it goes, or how it ended.
         hint: What to do.
-        short: Its end in few words.
-        calls: How many were written and returned, once that is known.
+        ended: The end of a trial, once there is one: `short`, in few words; `calls`, how many were written and
+            returned; `applies`, whether the request is what the fix changes; `revealed`, the error to go on with.
     """
-    reported: JSONObject = {
-        "code": code,
-        "state": state,
-        "sentence": as_sentence(sentence),
-        "hint": hint,
-        "short": short,
-        "calls": None if calls is None else [*calls],
-    }
-    return pack_payload({"kind": "offered", **reported})
+    reported: JSONObject = {"code": code, "state": state, "sentence": as_sentence(sentence), "hint": hint}
+    unknown: JSONObject = {"short": "", "calls": None, "applies": False, "revealed": ""}
+    return pack_payload({"kind": "offered", **reported, **(ended or unknown)})
 
 
 def trial_error_payload(code: str, error: DebuggerError) -> str:
@@ -92,10 +84,24 @@ def trial_error_payload(code: str, error: DebuggerError) -> str:
 def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bool) -> str:
     """Return how trying a fix ended, as `proof_of` has it."""
     ended = proof_of(code, first, experiment, worked=worked)
-    counted = (experiment.written, experiment.returned)
-    return trial_payload(
-        code, "worked" if worked else "failed", ended.sentence, short=end_in_short(ended), calls=counted
-    )
+    offered = fixes_of(first).get(code)
+    applies = offered is not None and offered.kind == "request"
+    end: JSONObject = {
+        "short": end_in_short(ended),
+        "calls": [experiment.written, experiment.returned],
+        "applies": applies,
+        "revealed": _revealed(code, first, experiment) if applies and not worked else "",
+    }
+    return trial_payload(code, "worked" if worked else "failed", ended.sentence, ended=end)
+
+
+def _revealed(code: str, first: Trace, experiment: Experiment) -> str:
+    """Return the error that has taken the place of the one of that code; "" where none has."""
+    if code in experiment.codes:
+        return ""
+    before = {finding.code for finding in first.findings}
+    found = (finding for trace in experiment.traces for finding in trace.findings)
+    return next((f.code for f in found if f.severity is Severity.ERROR and f.code not in before), "")
 
 
 def proof_of(code: str, first: Trace, experiment: Experiment, *, worked: bool) -> FixProof:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 
 EXPLAINED = ("prompt_tokens", "template", "raw_tokens", "ledger", "findings")
@@ -29,8 +30,14 @@ def why_no_answer(trace: Trace) -> str:
 
 
 def empty_payload(trace: Trace, view: str) -> str:
-    """Return the payload of a view, one of `EXPLAINED`, that a finished run has nothing to show in but the reason."""
-    return pack_payload({"empty": _why_empty(trace, view)})
+    """Return the payload of a view, one of `EXPLAINED`, that a finished run has nothing to show in but the reason.
+
+    The message that came without a raw output is still shown where the two would be next to each other.
+    """
+    reported: JSONObject = {"empty": _why_empty(trace, view)}
+    if view == "ledger" and trace.chat is not None:
+        reported["message"] = segments_to_json(json_segments(trace.chat.message))
+    return pack_payload(reported)
 
 
 def _why_empty(trace: Trace, view: str) -> str:

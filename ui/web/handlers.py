@@ -37,7 +37,7 @@ from prompt_debugger.ui.present import (
     too_long_payload,
     unserved_payload,
 )
-from prompt_debugger.ui.present.network import network_payload, waiting_words
+from prompt_debugger.ui.present.network import network_payload, waiting_sentence
 from prompt_debugger.ui.present.parsers import asking_payload
 from prompt_debugger.ui.present.pasted import pasted_payload
 from prompt_debugger.ui.web.admission.pacing import PAGE_COST
@@ -348,7 +348,7 @@ def _check_time(elapsed_s: float, limits: Limits) -> None:
 def _update(view: RunView, progress: Progress, elapsed_s: float) -> Payloads:
     return view.update(
         progress.trace,
-        progress.sentence + waiting_words(view.exchanges),
+        waiting_sentence(progress.sentence, view.exchanges),
         fraction=progress.fraction,
         raw_text=progress.raw_text[-MAX_STREAMED_CHARS:],
         chat_text=progress.chat_text[-MAX_STREAMED_CHARS:],

@@ -48,7 +48,7 @@ from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
-from prompt_debugger.ui.web.targets import RunOn, TargetFields, add_server, run_label, target_label
+from prompt_debugger.ui.web.targets import RUN_HERE, RunOn, TargetFields, add_server, run_label, target_label
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
@@ -175,7 +175,9 @@ def _wire_cases(page: Page) -> Dependency:
         is_free = endpoint.strip() in ("", pasted)
         aim = "the lab" if RunOn(run_on) is RunOn.LAB else "" if is_free else endpoint.strip()
         checked = page.handlers.check_request(text, Reading(name, int(row or 1)), aim)
-        changes: Changes = {panel.notices: checked.payload}
+        aimed = (page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on))
+        run = RUN_HERE if checked.reads_here else run_label(*aimed)
+        changes: Changes = {panel.notices: checked.payload, panel.run: gr.Button(run)}
         if checked.server is None or page.handlers.settings.public:
             return changes
         if checked.key:  # for this server alone
@@ -208,6 +210,7 @@ def _wire_cases(page: Page) -> Dependency:
     label_inputs = [panel.endpoint, panel.run_on, panel.api]
     panel.endpoint.change(label_of, label_inputs, labelled, **named)
     panel.api.change(label_of, label_inputs, labelled, **{**named, "api_name": "name_api"})
+    loaded.success(label_of, label_inputs, labelled, **{**named, "api_name": "name_after_case"})
     panel.run_on.input(
         choose,
         [panel.run_on, panel.endpoint, panel.api],

@@ -45,11 +45,13 @@ class Checked(NamedTuple):
         payload: The lines under the editor; `None` for an empty text.
         server: The server that a pasted call names, up to and including `/v1`, where Run will ask it.
         key: The key that the call holds, as the field Key takes it; "" for none.
+        reads_here: Whether Run reads the text without asking a server.
     """
 
     payload: str | None
     server: str | None = None
     key: str = ""
+    reads_here: bool = False
 
 
 for _traveller in (Form, Evidence, Reading, Checked):
@@ -101,7 +103,7 @@ def check_anything(text: str, reading: Reading, *, is_public: bool, aim: str = "
         return Checked(notices_payload(error))
     if pasted.request is not None and not pasted.is_evidence and not pasted.rows:
         return check_call(pasted.request, text, aim, is_public=is_public)
-    return Checked(pasted_payload(pasted))
+    return Checked(pasted_payload(pasted), reads_here=pasted.is_evidence)
 
 
 def check_call(request: Request, text: str, aim: str, *, is_public: bool) -> Checked:

@@ -177,6 +177,9 @@ def add_scheme(endpoint: str) -> str:
     return f"http://{endpoint}" if _BARE.match(endpoint) else endpoint
 
 
+RUN_HERE = "Run without a server"  # what the Run button says of a text that is only read
+
+
 def run_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: RunOn) -> str:
     """Return what the Run button says: where the request goes."""
     host = _host_of(settings, endpoint, run_on)

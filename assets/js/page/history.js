@@ -9,17 +9,14 @@ import { editorView, replaceRequest } from "../editor/editor_link.js";
 import { host, onForget, onVerdict } from "../lib/host.js";
 import { open as openPanel } from "../views/linking.js";
 import { isOutdated, openedRun } from "./outdated.js";
+import { allRuns, clear, drop, makeRoom, put, runOf } from "./kept_runs.js";
 import { packText, saveFile, unpackText } from "../lib/packing.js";
 
 /**
- * @typedef {{ id: number, at: number, title: string, badge: string, tone: string, sentence: string, ended: string, target: string,
- *   ran: string | null, packed: string }} KeptRun
+ * @typedef {import("./kept_runs.js").KeptRun} KeptRun
  * @typedef {{ ask(event: string, data: unknown): void, show(isOpen: boolean): void, draw(all: KeptRun[]): void }} HistoryView
  */
 
-const STORE = "runs";
-const MAX_RUNS = 60;
-const MAX_PACKED = 60_000_000;
 const MAX_TITLE = 120;
 const MAX_SENTENCE = 1_900;
 /** @type {string | null} */
@@ -31,55 +28,8 @@ let awaited = null; // id of the kept run that is about to be shown
 /** @type {HistoryView | null} */
 let view = null; // of the menu
 
-// --- the database: one record a run, its file packed as an event carries it --------------
-
-/**
- * @template T
- * @param {IDBRequest<T>} request
- * @returns {Promise<T>}
- */
-function settled(request) {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-/** @param {IDBTransactionMode} mode */
-async function store(mode) {
-  const opening = globalThis.indexedDB.open("prompt-debugger", 1);
-  opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: "id", autoIncrement: true });
-  return (await settled(opening)).transaction(STORE, mode).objectStore(STORE);
-}
-
-/** @returns {Promise<KeptRun[]>} */
-async function allRuns() {
-  return (await settled((await store("readonly")).getAll())).reverse();
-}
-
-/**
- * @param {Omit<KeptRun, "id"> & { id?: number }} record
- * @returns {Promise<number>}
- */
-async function put(record) {
-  return Number(await settled((await store("readwrite")).put(record)));
-}
-
-/** @param {number[]} ids */
-async function drop(ids) {
-  const runs = await store("readwrite");
-  ids.forEach((id) => runs.delete(id));
-}
-
-// The oldest go where the runs become too many, or too much.
-async function makeRoom() {
-  let size = 0;
-  const old = (await allRuns()).filter((run, at) => (size += run.packed.length) > MAX_PACKED || at >= MAX_RUNS);
-  if (old.length) await drop(old.map((run) => run.id));
-}
-
 const forgetRuns = async () => {
-  await settled((await store("readwrite")).clear());
+  await clear();
   await redraw();
 };
 
@@ -135,8 +85,7 @@ export const runExtended = () => {
  */
 async function keepChanged(id, packed) {
   if (id && id < 0) return changeRun(id, packed);
-  /** @type {KeptRun | undefined} */
-  const run = id ? await settled((await store("readonly")).get(id)) : undefined;
+  const run = id ? await runOf(id) : undefined;
   if (run) await put({ ...run, packed });
   return Boolean(run);
 }
@@ -204,8 +153,7 @@ function asked(run, isEdited) {
  */
 const reopenKept = async (id, text, isFree) => {
   try {
-    /** @type {KeptRun | undefined} */
-    const run = await settled((await store("readonly")).get(id));
+    const run = await runOf(id);
     if (!view || !run || run.ran === null || !isFree()) return;
     if (text === null && !replaceRequest(run.ran)) return;
     awaited = id;
@@ -232,7 +180,7 @@ onForget(forgetRuns);
 export const nameCurrentRun = async (title) => {
   const id = last.kept;
   if (!title || !id) return;
-  const run = await settled((await store("readonly")).get(id));
+  const run = await runOf(id);
   if (run) await put({ ...run, title });
   await redraw();
 };

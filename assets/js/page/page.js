@@ -177,7 +177,10 @@ globalThis.addEventListener("pageshow", () => (isLeft = false)); // back from th
 // nothing closes it from there. The key moves the focus all the same, and that closes the list.
 document.addEventListener("keydown", (event) => {
   const isListBox = event.target instanceof Element && event.target.matches(".gradio-container [role=combobox]");
-  if (event.key === "Tab" && isListBox) event.stopPropagation();
+  if (event.key !== "Tab" || !isListBox) return;
+  event.stopPropagation();
+  // A list that scrolls would take the focus, and with it vanish.
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".option-list")).forEach((list) => (list.tabIndex = -1));
 }, true);
 
 // Gradio gives every editor the same name; screen readers need this one's own.

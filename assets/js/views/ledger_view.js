@@ -59,7 +59,7 @@ class LedgerView {
 
   /** @param {Decoded | null} decoded */
   show(decoded) {
-    const reason = decoded ? /** @type {EmptyPayload} */ (decoded.header).empty : undefined;
+    const { empty: reason, message } = /** @type {EmptyPayload} */ (decoded ? decoded.header : {});
     /** @type {LedgerPayload | null} */
     this.data = decoded && !reason ? /** @type {LedgerPayload} */ (decoded.header) : null;
     this.chosen = 0;
@@ -71,7 +71,8 @@ class LedgerView {
       this.bar.replaceChildren(make("span", "pd-counts", "Raw output"));
       this.messageHead.replaceChildren(make("span", "pd-counts", "Message"));
       this.raw.replaceChildren(reason ? make("p", "pd-empty", reason) : beforeRun("The raw output, coloured by where each character went: kept, altered or lost."));
-      this.message.replaceChildren(make("p", "pd-empty", reason || "The message as the server returned it, next to what it was made from."));
+      if (message) drawJson(this.message, message);
+      else this.message.replaceChildren(make("p", "pd-empty", reason || "The message as the server returned it, next to what it was made from."));
       return;
     }
     const { calls } = this.data;

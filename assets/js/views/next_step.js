@@ -134,11 +134,17 @@ function buttonsFor(code, news, said) {
     host.order?.("pd-stop-fix", code, said);
     tellOffered({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });
   })];
+  const apply = () => host.order?.("pd-apply-fix", code, said);
+  if (news.revealed) {
+    return [button("Apply, go on to " + news.revealed, "pd-primary pd-step", apply, "Put the changed request into the editor and run it: the verdict is then about the next error"),
+      button("Show the fix", "pd-step", () => showFix(code))];
+  }
   if (news.state !== "worked") return [button("Try again", "pd-step", () => tryFix(code, said)), button("Show the fix", "pd-step", () => showFix(code))];
   const add = button("Add to report", "pd-step", () => {
     host.order?.("pd-add-proof", JSON.stringify({ code, sentence: news.sentence, calls: news.calls }), said);
     add.textContent = "In the report \u2713";
     add.disabled = true;
   }, "What was changed, and the result, are included in everything that Share creates from this run");
-  return [button("Apply", "pd-primary pd-step", () => host.order?.("pd-apply-fix", code, said), "Put the changed request into the editor and run it; Compare opens with both"), add];
+  if (!news.applies) return [button("Show the fix", "pd-step", () => showFix(code)), add];
+  return [button("Apply", "pd-primary pd-step", apply, "Put the changed request into the editor and run it; Compare opens with both"), add];
 }

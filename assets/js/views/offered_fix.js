@@ -4,7 +4,8 @@ import { button, commandText, copyText, make, prose } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { plural, visibleText } from "../lib/payload.js";
 
-/** @typedef {{ code: string, state: string, sentence: string, hint: string, short: string, calls?: number[] | null }} News How trying a fix went; `short` is its end in few words. */
+/** @typedef {{ code: string, state: string, sentence: string, hint: string, short: string, calls?: number[] | null, applies?: boolean, revealed?: string }} News
+ *   How trying a fix went: `short` is its end in few words, `applies` whether the request is what it changes, `revealed` the next error. */
 
 /** @type {Record<string, string>} */
 const STATES = { untried: "not tried", running: "trying", worked: "tested: it works", failed: "tested: it does not help", error: "not tried", stopped: "stopped" };

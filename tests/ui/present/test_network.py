@@ -2,11 +2,13 @@
 
 import asyncio
 
+import pytest
+
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.complete.backends.exchanges import MASK, ExchangeLog, listening
+from prompt_debugger.core.complete.backends.exchanges import MASK, Exchange, ExchangeLog, listening
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.present.network import network_payload, waiting_words
+from prompt_debugger.ui.present.network import network_payload, waiting_sentence
 from tests.core.complete.faulty_server import answer, faulty_server, stream
 
 KEY = "sk-secret-of-somebody"
@@ -59,7 +61,27 @@ async def test_a_refusal_is_written_down_with_the_servers_words():
         assert row["status"] == 400
         assert "no such thing" in row["text"]
         assert row["error"]
-    assert waiting_words(log) == ""
+    assert waiting_sentence("Done", log) == "Done"
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/v1/chat/completions", "Asking the model · POST /v1/chat/completions"),
+        ("/v1/completions", "Asking the model · POST /v1/completions"),
+        ("/v1/messages", "Asking the model · POST /v1/messages"),
+        ("/v1/chat/completions/render", "Asking for the server's own prompt · POST /v1/chat/completions/render"),
+        ("/apply-template", "Asking for the server's own prompt · POST /apply-template"),
+        ("/v1/chat/completions/derender", "Asking the server's parsers · POST /v1/chat/completions/derender"),
+        ("/tokenize", "Asking for token ids · POST /tokenize"),
+    ],
+)
+def test_what_is_asked_for_is_said_while_one_waits(path, shown):
+    log = ExchangeLog()
+    log.exchanges.append(Exchange("POST", f"http://127.0.0.1:8000{path}", (), "", 0.0, str))
+
+    assert waiting_sentence("Asking the model", log) == shown
+    assert waiting_sentence("Rendering", log) == f"Rendering · POST {path}"
 
 
 async def test_nothing_is_written_down_where_no_one_listens():

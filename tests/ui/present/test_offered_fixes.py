@@ -79,3 +79,18 @@ def test_a_trial_says_what_is_gone_and_what_has_come():
     )
     assert "PD401 is still there; 0 of 1 call" in reported(first, worked=False)["sentence"]
     assert "there is a new error: PD301" in reported(other, worked=False)["sentence"]
+
+
+def test_an_error_that_only_the_fix_lets_one_see_is_the_next_to_go_on_with():
+    first, healthy, other = recorded("dropped-call"), recorded("healthy-call"), recorded("truncated-call")
+    code = next(code for code, fix in fixes_of(first).items() if fix.kind == "request")
+
+    def revealed(trace, *, worked, of=code):
+        return unpack_payload(tried_payload(of, first, Experiment(Plan("x"), [trace], [0]), worked=worked))[0][
+            "revealed"
+        ]
+
+    assert revealed(other, worked=False) == "PD301"
+    assert revealed(first, worked=False) == ""
+    assert revealed(healthy, worked=True) == ""
+    assert revealed(other, worked=False, of="PD999") == ""

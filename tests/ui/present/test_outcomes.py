@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.ui.present import RunView, unpack_payload
 from prompt_debugger.ui.present.completion import completion_payload
+from prompt_debugger.ui.present.reasons import empty_payload
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.verdict import verdict_payload
 from tests.ui.present.traces import dropped_call_trace
@@ -101,6 +103,18 @@ def test_after_a_refusal_account_tokens_and_template_give_the_reason() -> None:
         empty = header(str(views[name]))["empty"]
         assert what in empty
         assert "The server refused the request, HTTP 400." in empty
+
+
+def test_a_message_without_a_raw_output_is_still_shown():
+    trace = replace(dropped_call_trace(), raw=None, parse=None)
+    assert trace.chat is not None
+
+    shown = header(empty_payload(trace, "ledger"))
+
+    assert shown["empty"] == "There is no raw output to account for."
+    assert json.loads("".join(text for text, *_ in shown["message"])) == trace.chat.message
+    assert "message" not in header(empty_payload(trace, "raw_tokens"))
+    assert "message" not in header(empty_payload(replace(trace, chat=None), "ledger"))
 
 
 def test_a_view_that_has_something_to_show_gives_no_reason() -> None:
