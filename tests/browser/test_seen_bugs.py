@@ -155,3 +155,22 @@ def test_the_key_that_leaves_a_list_box_goes_to_the_next_control(bare: DebuggerP
     bare.page.keyboard.press("Tab")
 
     expect(bare.page.locator("#pd-request .cm-content")).to_be_focused()
+
+
+def test_no_turn_of_the_example_is_offered_to_ones_own_text(bare: DebuggerPage) -> None:
+    page = bare.page
+    page.get_by_role("tab", name="Tool loop", exact=True).first.click()
+    expect(page.locator(".pd-loop-turn")).to_be_visible()
+    bare.paste(REQUEST)
+    expect(page.locator("html[data-own-text]")).to_be_attached()
+    expect(page.locator(".pd-loop-turn")).not_to_be_visible()
+    expect(page.get_by_role("button", name="Go on", exact=True)).not_to_be_visible()
+
+
+def test_fix_opens_at_its_first_part_after_the_one_that_is_a_tool_itself(bare: DebuggerPage) -> None:
+    page = bare.page
+    page.locator("#pd-tab-fix\\.loop").click()
+    expect(page.locator("#pd-fix-loop")).to_be_visible()
+    page.locator("#pd-tab-fix").click()
+    expect(page.locator("#pd-fix-experiments")).to_be_visible()
+    expect(page.locator("#pd-fix-loop")).not_to_be_visible()

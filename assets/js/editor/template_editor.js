@@ -70,7 +70,7 @@ builders.edited_status = (root) => {
       if (go) line.append(go);
       root.replaceChildren(line);
       if (hint) root.append(prose("p", "", hint));
-      if (state === "error") root.append(make("p", "pd-muted", "The tokens below belong to the last version that produced a prompt."));
+      if (state === "error" && document.querySelector("#pd-edited-tokens [data-at]")) root.append(make("p", "pd-muted", "The tokens below belong to the last version that produced a prompt."));
       notes.forEach((note) => root.append(prose("p", "pd-muted", note)));
       if (text !== null) {
         const box = make("pre", "pd-text pd-edited-text", "");

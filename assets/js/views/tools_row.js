@@ -30,6 +30,7 @@ export function toolTabs() {
     tab.textContent = title;
     tab.title = hint;
     tab.dataset.words = short;
+    tab.addEventListener("click", () => leaveParts(opens));
     if (!box.childElementCount) box.append(groupName("This run:"));
     if (opens === OTHERS) box.append(groupName("Models and servers:"));
     box.append(tab);
@@ -38,11 +39,22 @@ export function toolTabs() {
   return box;
 }
 
+// A panel whose open part has a tool to itself opens at its first part.
+/** @param {string} panel */
+function leaveParts(panel) {
+  if (!TOOLS.some(([opens]) => opens.startsWith(panel + ".") && isOpen(opens))) return;
+  /** @type {HTMLElement | null} */ (document.querySelector("[id^=pd-tab-of-pd-" + panel + "-]"))?.click();
+}
+
+/** @param {string} opens */
+function isOpen(opens) {
+  return document.getElementById("pd-tab-of-" + partOf(opens))?.getAttribute("aria-selected") === "true";
+}
+
 // One tool of the row is lit: the part of a panel that is open, else the panel itself.
 export function lightTools() {
   const panel = document.documentElement.dataset.panel || "";
   const tabs = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".pd-tool")]);
-  const isOpen = (/** @type {string} */ opens) => document.getElementById("pd-tab-of-" + partOf(opens))?.getAttribute("aria-selected") === "true";
   const part = tabs.find(({ dataset: { opens = "" } }) => opens.startsWith(panel + ".") && isOpen(opens));
   const lit = part || tabs.find(({ dataset }) => dataset.opens === panel);
   tabs.forEach((tab) => tab.classList.toggle("pd-current", tab === lit));
