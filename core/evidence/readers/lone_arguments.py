@@ -159,10 +159,8 @@ def _is_end_of_call(text: str) -> bool:
 
 def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
     """Return whether a text may just as well be part of a list, JSON lines or a template: nothing says what it is."""
-    if _BEGINS.match(text) is None or (fault.kind is Break.PYTHON and not text.endswith("}")):
-        return True
-    if fault.kind is Break.PYTHON and text.count("}") > text.count("{"):
-        return True  # which is the end of something larger
+    if _BEGINS.match(text) is None or fault.kind is Break.PYTHON:
+        return True  # any dict is printed so
     if fault.kind is Break.MARKUP and json_of(text[: fault.span.start]) is not None:
         return _TAGS.fullmatch(text, fault.span.start) is not None  # which end a call, as in a raw output
     if fault.kind is Break.MARKUP and _ENDED.fullmatch(text[: fault.span.start]):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.evidence import Evidence, Part, read_evidence, trace_of
+from tests.attacks.growth import grows_linearly
 
 FENCE = "```"
 SCHEMA = {"type": "object", "properties": {"towns": {"type": "array"}}, "required": ["towns"]}
@@ -90,7 +90,4 @@ def test_what_a_script_prints_otherwise_stays_a_raw_output() -> None:
 
 
 def test_a_flood_of_labels_takes_no_longer() -> None:
-    start = time.perf_counter()
-    read_evidence(report("Response " * 2_000, "returned " * 2_000))
-
-    assert time.perf_counter() - start < 5
+    assert grows_linearly(lambda size: read_evidence(report("Response " * size, "returned " * size)), first=250)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
+from math import isqrt
 
 import pytest
 
@@ -12,6 +12,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.leads import is_of_other
+from tests.attacks.growth import grows_linearly
 
 CALL = '<tool_call>\\n{"name": "get_time", "arguments": {}}\\n</tool_call>'
 INVOKE = (
@@ -52,10 +53,10 @@ def test_lines_that_do_not_grow_are_no_prints_of_one_answer(texts):
 
 
 def test_prints_of_a_growing_answer_are_read_in_linear_time():
-    started = time.perf_counter()
-    read_evidence(grown(*("a" * size for size in range(1, 600))))
+    def read(size: int) -> None:
+        read_evidence(grown(*("a" * one for one in range(1, isqrt(size)))))
 
-    assert time.perf_counter() - started < 4
+    assert grows_linearly(read, first=20_000)
 
 
 def test_choices_alone_are_an_answer():
@@ -190,3 +191,20 @@ def test_lm_studios_log_of_a_calls_end_is_a_log_and_says_so():
     assert evidence.words == "a log of LM Studio"
     assert any("wrote a call up to its closing marker (`</tool_call>`)" in note for note in evidence.notes)
     assert not any("wrote a call" in note for note in read_evidence(log.replace("qwenTools", "reasoning")).notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'median_ns': 70895404,\n 'exceptions': [],\n 'timeouts': 0}",
+        "{'query': 'How many?', 'result': True}",
+        "{'context': [Document(page_content='To overcome this weakness')], 'question': 'Who?'}",
+    ],
+)
+def test_a_dict_that_python_printed_is_not_taken_for_arguments(text):
+    with contextlib.suppress(RequestError):
+        assert codes(text) == []
+
+
+def test_a_dict_that_is_labelled_as_arguments_is_examined_as_them():
+    assert codes("\"arguments\": \"{'path': 'a.txt', 'all': True}\"") == ["PD450"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
@@ -11,6 +9,7 @@ from prompt_debugger.core.base.types import Finding
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.evidence import read_evidence, trace_of
 from prompt_debugger.core.evidence.reported_answers import reported_answers
+from tests.attacks.growth import grows_linearly
 
 COMMAND = "vllm serve Qwen/Qwen3-32B --reasoning-parser deepseek_r1"
 
@@ -104,8 +103,7 @@ def test_beside_the_answer_itself_the_words_are_not_needed() -> None:
     ],
 )
 def test_a_flood_takes_no_longer(piece: str) -> None:
-    start = time.perf_counter()
-    [*reported_answers(piece * (30_000 // len(piece)))]
-    [*reported_answers("\n".join(piece * (480 // len(piece)) for _ in range(60)))]
+    line = piece * (480 // len(piece))
 
-    assert time.perf_counter() - start < 2
+    assert grows_linearly(lambda size: [*reported_answers(piece * (size // len(piece)))], first=4_000)
+    assert grows_linearly(lambda size: [*reported_answers(f"{line}\n" * (size // 480))], first=4_000)
