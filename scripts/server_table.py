@@ -4,7 +4,7 @@
     python scripts/server_table.py llama.cpp …  run these alone; what is recorded of the others stays
     python scripts/server_table.py --check      run nothing; fail if the page is not what the record says
 
-The record is docs/servers.json. LiteLLM, mlx-lm and vLLM need what `make test` sets up; llama-cpp-python a virtual
+The record is docs/servers.json. LiteLLM, mlx-lm, smg and vLLM need what `make test` sets up; llama-cpp-python a virtual
 environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is compiled; smg one of its own,
 .venv-smg; vLLM 0.27.1 a folder `.venv-vllm-0.27`, made by `pip install --no-deps --target`; Portkey a folder
 `.venv-portkey` with the npm package `@portkey-ai/gateway`; Node, nginx and Caddy are those of the system.

@@ -167,8 +167,7 @@ class ServerClient:
         try:
             return await self._ask_with_own_fields(body, own, ask)
         except BackendError as error:
-            has_logprobs = any(field in body for field in _LOGPROBS)
-            may_drop = has_logprobs and body.get("stream") is not True
+            may_drop = body.get("logprobs") is True and body.get("stream") is not True
             if not may_drop or not fields_to_drop(error, _LOGPROBS, may_be_unnamed=False):
                 raise  # what was asked for is refused
             refusal = error.message
@@ -314,7 +313,8 @@ REFUSED = frozenset({400, 422})
 # refuses is a note about evidence; the request without it is what counts.
 def chat_fields(engine: Engine, body: JSONObject) -> JSONObject:
     """Return what is added to a chat request that is not streamed; of log-probabilities, what it does not settle."""
-    settled = _LOGPROBS if body.get("logprobs") is False else [name for name in _LOGPROBS if name in body]
+    is_settled = any(name in body for name in _LOGPROBS) and body.get("logprobs") is not True
+    settled = _LOGPROBS if is_settled else [name for name in _LOGPROBS if name in body]
     return {key: value for key, value in engine.own_fields.chat.items() if key not in settled}
 
 

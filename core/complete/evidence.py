@@ -121,7 +121,7 @@ class Gathering(SecondRun):
             refusal = None
             if isinstance(asked, BackendError):
                 refusal = refusal_of(asked) if streams or is_nothing(other) else None
-                if is_declined(asked) and is_nothing(other):
+                if is_declined(asked) and (is_nothing(other) or (not streams and self._is_of_options(asked))):
                     return self._refused(asked)
                 if gives_nothing(asked, other) and (await sampling).completion is None:
                     return self._refused(asked)
@@ -215,6 +215,11 @@ class Gathering(SecondRun):
         placed = place_on_ladder(gathered, own.completion, sampling, contradicts_itself=bool(own.doubts))
         gathered = await self._add_pieces(placed)
         return replace(gathered, notes=self._notes(gathered, sampling, rendered, chat))
+
+    def _is_of_options(self, error: BackendError) -> bool:
+        """Return whether an error is about options of a stream that the request has and asks for no stream."""
+        words = f"{error.field or ''} {error.server_message or ''}".lower()
+        return "stream_options" in self.body and ("stream_options" in words or "stream options" in words)
 
     def _unread_output(self, error: BackendError) -> Refusal | None:
         """Return an error of another API that is about what the model wrote, which the stream shows; else `None`."""

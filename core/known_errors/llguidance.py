@@ -28,6 +28,23 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.REQUEST,
     ),
     KnownError(
+        "Grammar error: Invalid type: {name:word}",
+        Stage.REQUEST,
+        "A schema of the request has a `type` that JSON Schema does not define.",
+        "Replace it with one of JSON Schema's seven types (`string`, `number`, `integer`, `boolean`, `object`, "
+        "`array`, `null`).",
+        "vLLM 0.32 with llguidance",
+        example="Grammar error: Invalid type: town",
+    ),
+    KnownError(
+        "Grammar error: Pointer '{path:word}' does not exist",
+        Stage.REQUEST,
+        "A `$ref` in a schema of the request leads to a definition that the schema does not contain.",
+        "Put the definition where the reference points (`$defs` at the schema's own root), or write it in its place.",
+        "vLLM 0.32 with llguidance",
+        example="Grammar error: Pointer '/$defs/b' does not exist",
+    ),
+    KnownError(
         "Unsatisfiable schema: {why}",
         Stage.COMPLETE,
         "No output can match the schema of the request: a forced call without a tool to call, or conditions that "

@@ -12,9 +12,11 @@ from tests.servers.running_servers import (
     LAB_MODEL,
     LITELLM_PYTHON,
     MLX_PYTHON,
+    SMG_PYTHON,
     litellm_proxy,
     llama_cpp,
     mlx_lm,
+    smg,
     transformers_serve,
     two_models,
 )
@@ -59,4 +61,13 @@ def litellm_url(labs: LabPool, tmp_path_factory: pytest.TempPathFactory) -> Iter
         pytest.skip("LiteLLM is not installed: `make .venv-litellm/.ready`, which `make test` does")
     lab_url = asyncio.run(labs.get(LabSpec())).base_url
     with litellm_proxy(tmp_path_factory.mktemp("litellm"), lab_url) as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="module")
+def smg_url(labs: LabPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Base URL of SGLang's gateway before a real vLLM."""
+    if not SMG_PYTHON.exists():
+        pytest.skip("smg is not installed: `make .venv-smg/.ready`, which `make test` does where there is a wheel")
+    with smg(tmp_path_factory.mktemp("smg"), asyncio.run(labs.get(LabSpec())).base_url) as base_url:
         yield base_url

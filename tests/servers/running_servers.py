@@ -23,7 +23,7 @@ LITELLM_PYTHON = ROOT / ".venv-litellm" / "bin" / "python"
 MLX_PYTHON = ROOT / ".venv-mlx" / "bin" / "python"
 LLAMA_CPP_PYTHON = ROOT / ".venv-llama-cpp-python" / "bin" / "python"
 PORTKEY = ROOT / ".venv-portkey" / "node_modules" / "@portkey-ai" / "gateway" / "build" / "start-server.js"
-SMG = ROOT / ".venv-smg" / "bin" / "smg"
+SMG_PYTHON = ROOT / ".venv-smg" / "bin" / "python"
 OLD_VLLM = ROOT / ".venv-vllm-0.27"
 LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
 _FIRST_ANSWER_S = 120.0
@@ -137,9 +137,18 @@ def caddy(folder: Path, upstream: str) -> Iterator[str]:
 
 @contextmanager
 def smg(_: Path, upstream: str) -> Iterator[str]:
-    """SGLang's gateway before a vLLM; the package `smg`, which `make` does not install."""
+    """SGLang's gateway, the package `smg`, before a vLLM."""
     port = free_port()
-    command = [str(SMG), "launch", "--worker-urls", upstream.removesuffix("/v1"), "--backend", "vllm"]
+    command = [
+        str(SMG_PYTHON),
+        "-m",
+        "smg",
+        "launch",
+        "--worker-urls",
+        upstream.removesuffix("/v1"),
+        "--backend",
+        "vllm",
+    ]
     command += ["--host", "127.0.0.1", "--port", str(port), "--prometheus-port", str(free_port())]
     with running(command, r"Activated 1 of 1"):
         _await_models(port, "none")

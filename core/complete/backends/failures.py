@@ -78,6 +78,10 @@ _BASIC_HINT = (
     "where … "
     "is `name:password` in base64."
 )
+_OTHER_KEY_HINT = (
+    "The server did not accept the key that was sent: check the value of the environment variable given by "
+    "`--api-key-env` (OPENAI_API_KEY by default), and that it is a key of this server."
+)
 # Where the words name a cause that the status does not.
 _HINT_BY_CAUSE = {
     Cause.QUOTA: "Check the plan and billing of the account that the key belongs to: waiting does not help.",
@@ -85,7 +89,7 @@ _HINT_BY_CAUSE = {
     Cause.LOADING: "The server is loading the model: wait, then run again.",
     Cause.POLICY: "A content filter stopped the request: change the text that triggers it, or the filter's setting.",
 }
-_KNOWN_HINTS = frozenset({Cause.QUOTA, Cause.LOADING, Cause.ADDRESS, Cause.SETTING, Cause.POLICY})
+_KNOWN_HINTS = frozenset({Cause.QUOTA, Cause.LOADING, Cause.ADDRESS, Cause.SETTING, Cause.POLICY, Cause.SERVER})
 # What h11 says of the alert of a server that speaks TLS: its first byte is a control character.
 _TLS_ALERT = ("\\x15\\x03", "illegal request line")
 _ACCEPTED = 202
@@ -233,11 +237,12 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         known = recognise_error(own or page) or (recognise_error(words.code) if words.code else None)
         if page:
             kind, hint = "page", _HINT_BY_PAGE.get(status, _PAGE_HINT)
-        hint = _BASIC_HINT if status == 401 and _wants_basic(headers) else hint
+        if status == 401:
+            hint = _BASIC_HINT if _wants_basic(headers) else _OTHER_KEY_HINT if call.secret and not page else hint
         if not wait and (cause := cause_of(own, words.code)):
             hint = _HINT_BY_CAUSE.get(cause, hint)
         if known is not None and known.error.is_about in _KNOWN_HINTS:
-            hint = known.error.remedy
+            hint = known.error.remedy or hint
             kind = "tls" if known.error.is_about is Cause.ADDRESS and "https" in hint else kind
     own = "" if own == status_name(status) else own
     body = _excerpt(call, text)

@@ -24,7 +24,7 @@ async def request_chat(connection: HttpConnection, body: JSONObject) -> ChatResu
 
     Args:
         connection: Where to.
-        body: The request; `stream` and `stream_options` are left out.
+        body: The request; without `stream`, and of one that asks for a stream without its options.
 
     Returns:
         What came; an odd answer has its `error` set.
@@ -32,7 +32,8 @@ async def request_chat(connection: HttpConnection, body: JSONObject) -> ChatResu
     Raises:
         BackendError: There is no answer, none with a good status, or none in JSON.
     """
-    sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
+    left_out = ("stream", "stream_options") if body.get("stream") is True else ("stream",)
+    sent: JSONObject = {key: value for key, value in body.items() if key not in left_out}
     answer = await connection.post(PATH, sent)
     reading = read(len(answer.text), read_chat_text, answer.text)
     result = await connection.await_reading("POST", PATH, answer, reading)

@@ -151,7 +151,7 @@ def _notes_of(models: Answer | BackendError, server: Server, model: str | None, 
         return (f"The request names no model: `{server.model}` was asked, the first of {listed}.",) if several else ()
     if is_listed:
         return ()
-    return (f"The server lists no model named `{model}`, only {listed}: the server chooses which model answers.",)
+    return (f"The server lists no model named `{model}`, only {listed}: if it answers, it chooses which model does.",)
 
 
 def _listed(names: Sequence[str]) -> str:

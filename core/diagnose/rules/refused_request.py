@@ -109,7 +109,7 @@ def find(trace: Trace) -> Iterator[Report]:
     field = None if is_of_target else _field(understood)
     subject = _subject(understood)
     if understood.cause is Cause.CONNECTION and trace.refusal.status is not None:
-        subject = _SUBJECTS[Cause.SERVER]  # it answered: what could not be reached lies further on
+        subject = _subject_of_answer(understood)
     if is_of_target:
         subject = "The server does not serve the model that the target names"
     yield Report(
@@ -138,6 +138,12 @@ def _subject(understood: Understood) -> str:
     return _SUBJECTS.get(understood.cause, "The server refused the request")
 
 
+def _subject_of_answer(understood: Understood) -> str:
+    """Return what happened where a server answered that a connection failed: it lies further on."""
+    is_unreached = understood.classified is not None and understood.classified.error.name == "unreachable"
+    return "The server did not reach another one that it needs" if is_unreached else _SUBJECTS[Cause.SERVER]
+
+
 def _names_another_model(trace: Trace) -> bool:
     """Return whether the run named a model in place of the request's."""
     sent = trace.sent.get("model")
@@ -152,9 +158,10 @@ def _fix_of_target(trace: Trace) -> str:
 
 
 def _served(trace: Trace) -> str:
-    served = trace.server.served_models if trace.server is not None and trace.server.base_url else ()
-    names = ", ".join(f"`{name}`" for name in served[:8])
-    return f": {names}" if names else " (`/v1/models` lists them)"
+    if trace.server is None or not trace.server.base_url:
+        return " (`/v1/models` lists them)"
+    names = ", ".join(f"`{name}`" for name in trace.server.served_models[:8])
+    return f": {names}" if names else ""  # it was asked for a list and gave none
 
 
 def _field(understood: Understood) -> str | None:

@@ -54,6 +54,28 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The field is known, but not for this model, or not with this value.",
         "Leave {field|the setting that is named} out, or use a model that accepts it; a client may send it on its own.",
     ),
+    ErrorClass(
+        "needs-another-field",
+        r"\b(?P<name>[a-z][\w.]{1,60})\W{0,2}(?: (?:parameter|field|option))? (?:is|are) only "
+        r"(?:allowed|valid|supported) (?:when|if|together with|with) (?:the )?"
+        r"[`'\"]?(?P<other>(?!use\b)[a-z]\w{1,60})[`'\"]? (?:is|are) "
+        r"(?:enabled|specified|set|present|true)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has a field that needs another one",
+        "{name|A field} means something only together with {other|another one}, which the request does not set.",
+        "Set {other|the other field} as well, or leave {name|this one} out; a client may send it on its own.",
+    ),
+    ErrorClass(
+        "number-out-of-range",
+        r"(?:integer|decimal|number) (?:above max|below min)imum value\b|(?:integer|decimal)_(?:above_max|below_min)"
+        r"|\bvalidation error: range\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A number in the request is outside the range that the server allows",
+        "The server checks {field|the field that is named} against a smallest and a largest value.",
+        "Set {field|it} within the limits that the message names, or leave it out for the server's own default.",
+    ),
 )
 """In this order: the first class whose words are found counts."""
 

@@ -1,9 +1,10 @@
-"""Classes of errors about the request: fields, values, roles, tools and their schemas, media."""
+"""Classes of errors about the request: fields, values, roles, tools and their schemas."""
 
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors._classes.of_media import CLASSES as MEDIA
 from prompt_debugger.core.known_errors.base import Cause, Look
 
 _SCHEMA_PLACE = (
@@ -382,7 +383,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "`items` for every array, no reference that leads nowhere, no keyword that this server does not know.",
         unless=r"unexpected empty grammar|does not match|did not match"
         r"|json_schema\W{0,3}(?:is )?(?:not (?:supported|available)|unsupported)"
-        r"|response_?format\W.{0,30}?(?:not (?:supported|available)|unsupported)",
+        r"|response_?format\W.{0,30}?(?:not (?:supported|available)|unsupported)"
+        r"|into the target type: (?:tools\[\d{1,6}\]|response_format): missing field",
     ),
     ErrorClass(
         "tool-type",
@@ -409,6 +411,15 @@ CLASSES: tuple[ErrorClass, ...] = (
         "A choice among tools was sent, and no tools to choose from.",
         "Leave `tool_choice` out where the request has no `tools`, or send the tools. Some clients write "
         '`tool_choice: "auto"` into every request: switch that off, or update the client.',
+    ),
+    ErrorClass(
+        "tool-choice-undeclared",
+        r"\btool[_ ]choice\b.{0,60}?'(?P<name>[\w.:-]{1,100})' (?:was |is )?not found in [`'\"]?tools\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The `tool_choice` names a tool that the request does not declare",
+        "`tool_choice` asks for {name|a tool}, and `tools` contains none of that name.",
+        "Name one of the declared tools, letter for letter, or declare {name|that tool} in `tools`.",
     ),
     ErrorClass(
         "tool-choice",
@@ -452,13 +463,14 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"\bempty [`'\"]?(?P<field>tool_calls|tools|messages|content|input)\b[^.]{0,40}?"
         r"(?:not (?:supported|allowed|permitted)|invalid)"
         r"|(?P<name>\b(?:messages|tools|tool_calls|contents|parts|input)\b[\w.\[\]]{0,60})[`'\"]? "
-        r"(?:must not|cannot|can't|may not|should not) be (?:an )?empty (?:list|array)\b",
+        r"(?:must not|cannot|can't|may not|should not) be (?:an )?empty (?:list|array)\b"
+        r"|invalid '(?P<path>[\w.\[\]]{1,160})': empty array\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The request contains an empty list where this server accepts none",
         "A list without entries is not the same as a list that is left out: this server refuses {field|it}.",
-        "Leave {field|the field} out of the message where it would be empty. Clients often write `tool_calls: []` into "
-        "assistant messages without calls.",
+        "Leave {field|the field} out where it would be empty (clients often write `tool_calls: []` into assistant "
+        "messages without calls), or send at least one entry where the API requires it, as it does `messages`.",
     ),
     ErrorClass(
         "tools-not-supported",
@@ -487,65 +499,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Shorten {field|it}: an id or a name to the length that is allowed, a list of tools to those that this request "
         "needs.",
     ),
-    ErrorClass(
-        "media-count",
-        r"at most \d{1,4} (?:\w{1,20}\(?s?\)? )?(?:images?|videos?|audios?)|too many (?:images?|media|videos?)"
-        r"|(?:images?|videos?|audios?)\b.{0,40}?(?:count|number).{0,30}?exceed|limit[_-]mm[_-]per[_-]prompt",
-        Stage.REQUEST,
-        Cause.SETTING,
-        "The request contains more media than the server allows",
-        "The server limits how many images, videos or audios one prompt may contain.",
-        "Send fewer, counting those of earlier messages; or raise the server's limit (`--limit-mm-per-prompt` of "
-        "vLLM).",
-    ),
-    ErrorClass(
-        "media-placeholder",
-        r"\bmm_items\[|prompt (?:replacements?|updates?).{0,120}?(?:image|video|audio|mm_|items?)"
-        r"|(?:image|media|video|audio|multi-?modal)[ _](?:tokens?|markers?|placeholders?|features?)\b."
-        r"{0,100}?(?:not match|mismatch|number of|missing|expected|differ)"
-        r"|number of (?:images?|media|bitmaps|placeholders|videos?|audios?)\b.{0,80}?(?:match|tokens?|"
-        r"bitmaps|placeholders)|(?:mismatch|mismatched).{0,60}?(?:image|video|audio) tokens?"
-        r"|placeholders?.{0,60}?(?:images?|videos?|audios?)|tokens to \d{1,7} placeholders",
-        Stage.RENDER,
-        Cause.TEMPLATE,
-        "The prompt does not contain the placeholders of its media",
-        "The server looks in the prompt for the tokens that stand for each image, video or audio, and does not find "
-        "as many as there are.",
-        "Send media as content parts to `/v1/chat/completions`, so that the template writes their placeholders; in a "
-        "prompt that you write yourself, use those of exactly this model, one for each item. If that is so already, "
-        "template and processor do not match: take both from the model's repository, and update the server.",
-    ),
-    ErrorClass(
-        "media-not-taken",
-        r"mmproj|vision (?:projector|encoder|adapter|tower).{0,60}?(?:not|missing|without|fail)"
-        r"|does(?:n't| not) support (?:images?|vision|audio|video|multi-?modal|file)\b"
-        r"|(?:is )?not (?:a )?(?:multi-?modal|vision)(?: model)?\b"
-        r"|(?:images?|image[_ ](?:url|input)s?|vision|audio|video|multi-?modal)\b[^.]{0,40}?(?:not "
-        r"(?:supported|enabled|allowed|available)|unsupported|disabled)"
-        r"|no endpoints found that support image|missing image config|unknown variant .{0,3}image_url"
-        r"|support(?:s|ed)? (?:only )?text only|only (?:supports? )?text",
-        Stage.REQUEST,
-        Cause.SETTING,
-        "This model or server does not accept such media",
-        "The request contains an image, video, audio or file, and the model as it is served accepts only text.",
-        "Send text only, or serve a vision model as one: llama.cpp and its relatives need the projector of the "
-        "same model (`--mmproj FILE`); elsewhere choose a multimodal model and endpoint.",
-    ),
-    ErrorClass(
-        "media-unreadable",
-        r"cannot identify image"
-        r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|decode|fetch|download|process|read|open|"
-        r"parse) (?:the )?(?:image|audio|video|media|data ?ur[il])"
-        r"|invalid (?:image|base64|data ?ur[il]|image[_ ]?url)|unsupported image"
-        r"|image.{0,40}?(?:exceeds|too (?:large|small|big)|could not be|dimensions)|incorrect padding"
-        r"|illegal base64",
-        Stage.REQUEST,
-        Cause.REQUEST,
-        "The server could not read an image or another file of the request",
-        "The media of a message could not be fetched or decoded.",
-        "Send it as `data:image/png;base64,…` with its real type and without line breaks, within the "
-        "size limit; a URL must be reachable from the server.",
-    ),
+    *MEDIA,
     ErrorClass(
         "max-tokens-value",
         r"(?:max_(?:completion_|output_|new_)?tokens|maxoutputtokens|max tokens)\b.{0,80}?(?:too large"

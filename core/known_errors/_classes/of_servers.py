@@ -311,7 +311,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|unable to (?:connect|reach)|no route to host|network is unreachable|connect call failed"
         r"|connecterror|connectionerror|apiconnectionerror|fetch failed|enotfound|getaddrinfo"
         r"|name resolution|name or service|host (?:not found|unreachable)"
-        r"|is (?:it|ollama|the server) running|err_connection",
+        r"|is (?:it|ollama|the server) running|err_connection|\berror sending request for url\b",
         Stage.COMPLETE,
         Cause.CONNECTION,
         "The server was not reached",

@@ -1,0 +1,70 @@
+"""Classes of errors about images, videos, audio and files of the request."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "media-count",
+        r"at most \d{1,4} (?:\w{1,20}\(?s?\)? )?(?:images?|videos?|audios?)|too many (?:images?|media|videos?)"
+        r"|(?:images?|videos?|audios?)\b.{0,40}?(?:count|number).{0,30}?exceed|limit[_-]mm[_-]per[_-]prompt",
+        Stage.REQUEST,
+        Cause.SETTING,
+        "The request contains more media than the server allows",
+        "The server limits how many images, videos or audios one prompt may contain.",
+        "Send fewer, counting those of earlier messages; or raise the server's limit (`--limit-mm-per-prompt` of "
+        "vLLM).",
+    ),
+    ErrorClass(
+        "media-placeholder",
+        r"\bmm_items\[|prompt (?:replacements?|updates?).{0,120}?(?:image|video|audio|mm_|items?)"
+        r"|(?:image|media|video|audio|multi-?modal)[ _](?:tokens?|markers?|placeholders?|features?)\b."
+        r"{0,100}?(?:not match|mismatch|number of|missing|expected|differ)"
+        r"|number of (?:images?|media|bitmaps|placeholders|videos?|audios?)\b.{0,80}?(?:match|tokens?|"
+        r"bitmaps|placeholders)|(?:mismatch|mismatched).{0,60}?(?:image|video|audio) tokens?"
+        r"|placeholders?.{0,60}?(?:images?|videos?|audios?)|tokens to \d{1,7} placeholders",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The prompt does not contain the placeholders of its media",
+        "The server looks in the prompt for the tokens that stand for each image, video or audio, and does not find "
+        "as many as there are.",
+        "Send media as content parts to `/v1/chat/completions`, so that the template writes their placeholders; in a "
+        "prompt that you write yourself, use those of exactly this model, one for each item. If that is so already, "
+        "template and processor do not match: take both from the model's repository, and update the server.",
+    ),
+    ErrorClass(
+        "media-not-taken",
+        r"mmproj|vision (?:projector|encoder|adapter|tower).{0,60}?(?:not|missing|without|fail)"
+        r"|does(?:n't| not) support (?:images?|vision|audio|video|multi-?modal|file)\b"
+        r"|(?:is )?not (?:a )?(?:multi-?modal|vision)(?: model)?\b"
+        r"|(?:images?|image[_ ](?:url|input)s?|vision|audio|video|multi-?modal)\b[^.]{0,40}?(?:not "
+        r"(?:supported|enabled|allowed|available)|unsupported|disabled)"
+        r"|no endpoints found that support image|missing image config|unknown variant .{0,3}image_url"
+        r"|support(?:s|ed)? (?:only )?text only|only (?:supports? )?text",
+        Stage.REQUEST,
+        Cause.SETTING,
+        "This model or server does not accept such media",
+        "The request contains an image, video, audio or file, and the model as it is served accepts only text.",
+        "Send text only, or serve a vision model as one: llama.cpp and its relatives need the projector of the "
+        "same model (`--mmproj FILE`); elsewhere choose a multimodal model and endpoint.",
+    ),
+    ErrorClass(
+        "media-unreadable",
+        r"cannot identify image"
+        r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|decode|fetch|download|process|read|open|"
+        r"parse) (?:the )?(?:image|audio|video|media|data ?ur[il])"
+        r"|invalid (?:image|base64|data ?ur[il]|image[_ ]?url)|unsupported image"
+        r"|image.{0,40}?(?:exceeds|too (?:large|small|big)|could not be|dimensions)|incorrect padding"
+        r"|illegal base64",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The server could not read an image or another file of the request",
+        "The media of a message could not be fetched or decoded.",
+        "Send it as `data:image/png;base64,…` with its real type and without line breaks, within the "
+        "size limit; a URL must be reachable from the server.",
+    ),
+)
+"""In this order: the first class whose words are found counts."""
