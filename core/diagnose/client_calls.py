@@ -80,6 +80,14 @@ _OF_NOTATION = {
         "calls of the history as `tool_calls`, not as text, and start again without these turns: the model repeats "
         "them.",
     ),
+    Notation.MIXED: (
+        "Its name is in one form and its arguments are in another. Parsers look for one notation whole, such as "
+        "`<function=NAME>` with values in tags or a JSON object with `name` and `arguments`, and leave everything else "
+        "in the text.",
+        "Do not run this call; ask again. Check that the tools' instructions in the prompt (`render`) and the calls of "
+        "the history are in one notation, that of the model's own template. A grammar for calls keeps them whole "
+        "(`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
+    ),
 }
 _IN_WORDS = (
     Notation.REACT,
@@ -89,6 +97,7 @@ _IN_WORDS = (
     Notation.DSML,
     Notation.PROMPTED,
     Notation.MARKED,
+    Notation.MIXED,
 )
 _MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
@@ -108,19 +117,23 @@ def report_client_call(call: ClientCall, content: str) -> Report:
     if call.notation is Notation.TEXT_AS_NAME:
         return _report_text_as_name(call, content)
     detail, fix = _OF_NOTATION[call.notation]
-    subject = call.notation.value if call.notation in _IN_WORDS else "XML"
     if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
         detail += (
             " It continues with an `Observation:`: the model made the tool's result up, as nothing stopped it there."
         )
     return Report(
-        title=f"A tool call to `{call.name}` is in content as {subject} that no server parses.",
+        title=f"A tool call to `{call.name}` is in content as {form_of(call)} that no server parses.",
         detail=detail,
         evidence=(in_message("content", content[slice(*call.span)], call.span),),
         fix=fix,
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )
+
+
+def form_of(call: ClientCall) -> str:
+    """Return what a call is written as."""
+    return call.notation.value if call.notation in _IN_WORDS else "XML"
 
 
 def _report_text_as_name(call: ClientCall, content: str) -> Report:

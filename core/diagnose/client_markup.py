@@ -21,6 +21,11 @@ DSML without its marks, Qwen-Agent's function prompt in other brackets, and JSON
     <tool_calls><invoke name="find">              [FUNCTION] find               [TOOL_CALL]
     <parameter name="q" string="true">rain…       [ARGS] {"q": "rain"}          {"tool": "find", "args": …}
 
+Half of one notation and half of another, where a model keeps to neither:
+
+    <function=find={"q": "rain"}</function>       {"function=find", "q": …}     find(parameters={"q": "rain"})
+    find{"q": "rain"}</function>                  <name>find</parameter><parameter=q>…
+
 Source: the system prompts of Cline, Roo Code and Cherry Studio; Anthropic's guide to tool use before its `tools` field,
 2024.
 """
@@ -93,8 +98,21 @@ _PROMPTED = re.compile(
 _MARKED = re.compile(
     r"\[TOOL_CALL\]\s{0,8}\{\s{0,8}\"(?:tool|tool_name|name|function)\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
 )
+# Of a tag, a key or a call in Python the name, and then the arguments in a form that does not go with it.
+_MIXED = (
+    re.compile(r"<function=(?P<name>[\w.:/-]{1,100})\s{0,4}[=,(:]?\s{0,4}(?=\{)"),
+    re.compile(r"<name>\s{0,4}(?P<name>[\w.:/-]{1,100})\s{0,8}</parameter>\s{0,8}<parameter="),
+    re.compile(r"\A\s{0,8}\{\s{0,8}\"(?:function|tool|name)=(?P<name>[\w.-]{1,80})\"\s{0,8},"),
+    re.compile(r"\A\s{0,8}(?P<name>[A-Za-z_]\w{1,80})\(\s{0,4}(?:parameters|arguments|args)\s{0,4}=\s{0,4}(?=\{)"),
+)
+_HEADLESS = re.compile(r"\A\s{0,8}(?P<name>[A-Za-z_][\w.-]{1,80})\s{0,4}\(?(?=\{\s{0,8}[\"}])")
+_CLOSES = "</function>"
 _LISTED = re.compile(
     r"(?m)^(?:Tool|Function)[ _][Cc]alls?:[ \t]{0,4}\n[ \t]{0,4}[-*] ([\w.:/-]{1,100})(?:: ?(?=\{)|\((?=\{|\w{1,60}=))"
+)
+_AROUND_LIST = re.compile(
+    r"<([a-z][a-z_-]{0,30})>\s{0,8}\{\s{0,8}\"tool_calls\"\s{0,4}:\s{0,4}\[\s{0,8}\{[^<>]{0,400}?"
+    r"\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
 )
 _AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<{_HTML}([A-Za-z][\w.-]{{0,60}})>\s{{0,8}}\{{")
 # Tools that Cline, Roo Code and their kin describe in their prompts.
@@ -122,6 +140,7 @@ class Notation(StrEnum):
     DSML = "DeepSeek's tags without their marks"
     PROMPTED = "lines of Qwen-Agent's function prompt"
     MARKED = "JSON after a made-up marker"
+    MIXED = "a mixture of notations"
 
 
 class ClientCall(NamedTuple):
@@ -160,6 +179,8 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
     'read'
     >>> find_client_call('{"tool_calls": [{"function": "light_on", "args": {"room": "hall"}}]}').name
     'light_on'
+    >>> find_client_call('<function=read={"path": "a.md"}</function>').notation
+    <Notation.MIXED: 'a mixture of notations'>
     >>> find_client_call("<details>\n<summary>More</summary>\n</details>")
     """
     if (tagged := _DSML.search(text)) is not None:  # first, as Claude's tags are the same without its attribute
@@ -178,7 +199,7 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         if end >= 0:
             return ClientCall(name, Span(opened.start(), end + len(closer)), Notation.TAUGHT)
         left -= {name}
-    return _in_lines(text) or _in_invented_xml(text)
+    return _in_lines(text) or _in_invented_xml(text) or _in_two_notations(text)
 
 
 def _in_lines(text: str) -> ClientCall | None:
@@ -186,6 +207,17 @@ def _in_lines(text: str) -> ClientCall | None:
         if (found := lines.search(text)) is not None:
             return ClientCall(found[found.lastindex or 1], Span(*found.span()), notation)
     return None
+
+
+def _in_two_notations(text: str) -> ClientCall | None:
+    found = next((match for shape in _MIXED if (match := shape.search(text)) is not None), None)
+    if found is None:
+        found = _HEADLESS.match(text)
+        if found is None or text.find(_CLOSES, found.end()) < 0:
+            return None
+    end = text.find(_CLOSES, found.end())
+    stop = len(text.rstrip()) if end < 0 else end + len(_CLOSES)
+    return ClientCall(found["name"], Span(found.start(), stop), Notation.MIXED)
 
 
 def _in_invented_xml(text: str) -> ClientCall | None:
@@ -198,7 +230,7 @@ def _in_invented_xml(text: str) -> ClientCall | None:
         end = text.find(f"</{broken[1]}>", broken.end())
         stop = len(text) if end < 0 else end + len(broken[1]) + 3
         return ClientCall(broken["text"].strip(), Span(broken.start(), stop), Notation.TEXT_AS_NAME)
-    for shape in (_NAMED, _AROUND_CALL, _AROUND_JSON):
+    for shape in (_NAMED, _AROUND_CALL, _AROUND_LIST, _AROUND_JSON):
         if (found := shape.search(text)) is None:
             continue
         end = text.find(f"</{found[1]}>", found.end())

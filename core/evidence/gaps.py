@@ -69,6 +69,7 @@ _PRINTED_NAME = re.compile(r"\bname=['\"][^'\"\n]{0,80}(?:\.{3,}|…)")
 _CUT_BY_SIGN = re.compile(rf"(?:{_EXPLICIT.pattern}|\.{{3,}}|…)\s{{0,4}}\Z")  # a text that ends with it
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
+_VALUE = re.compile(r">\n(?:\.{3,}|…)[ \t]{0,8}(?=\n</)")  # of a tag, all of which was left out, and nothing else
 _DOTS = re.compile(r"\.{3,}|…")
 _WORD = re.compile(r"""["']\w{0,40}(?:\.{3,}|…)\w{0,40}["']\s{0,8}[,}]""")  # after which a name would have its value
 _SET = re.compile(r"\{\s{0,4}['\"][^'\"\n]{0,80}(?:\.{3,}|…)[^'\"\n]{0,80}['\"]\s{0,4}\}")  # a dict that lost a key
@@ -103,7 +104,7 @@ def drop_unproven(evidence: Evidence, text: str) -> Evidence:
     """
     if evidence.run is not None:
         return evidence
-    text = _RUNNING.sub("", text)
+    text = _VALUE.sub(">", _RUNNING.sub("", text))
     is_elided = evidence.form is Form.FRAGMENT and any(note.startswith(_LEFT_OUT) for note in evidence.notes)
     is_cut = is_elided or (evidence.form in (Form.FRAGMENT, Form.OBJECT) and CUT_NOTE in evidence.notes)
     is_beside = evidence.form in (Form.OUTPUT, Form.LOG) and evidence.chat is not None
@@ -374,7 +375,7 @@ def _drop_shortened_texts(evidence: Evidence) -> Evidence:
         evidence = replace(evidence, raw_reason=evidence.raw_reason or damage)
     is_compared = evidence.chat is not None  # as a pair; in one, no one writes `...` as a value
     signs = (*_RAW_SIGNS, _TURN, *((_REMARK,) if is_compared else ()))
-    if raw is None or not any(sign.search(raw) for sign in (*signs, _RAW_LINE)):
+    if raw is None or not any(sign.search(_VALUE.sub(">", raw)) for sign in (*signs, _RAW_LINE)):
         return evidence
     if not any(sign.search(raw) for sign in signs):
         return replace(evidence, raw_reason=evidence.raw_reason or OF_GAP)

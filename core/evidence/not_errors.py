@@ -29,6 +29,7 @@ _FRAME = re.compile(
     r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
 )
 # A name between braces before the end of the literal that contains it.
+_CALLS = re.compile(r"\W{0,8}(?:\w{1,30}_)?tool_calls?['\"]?\s{0,4}[:=]{1,6}\s{0,8}[\[{]")
 _UNFILLED = re.compile(
     r"(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
 )
@@ -195,6 +196,15 @@ def is_unfilled(words: str) -> bool:
     (True, False)
     """
     return _UNFILLED.search(words) is not None
+
+
+def is_field_of_calls(words: str) -> bool:
+    """Return whether words are a message's calls under their name, as a script prints them: values may say anything.
+
+    >>> is_field_of_calls("invalid_tool_calls: [{'args': \"{'message': 'x'}\"}]"), is_field_of_calls("tool_calls: bad")
+    (True, False)
+    """
+    return _CALLS.match(words) is not None
 
 
 def is_of_program(words: str) -> bool:

@@ -11,13 +11,17 @@ from prompt_debugger.core.evidence.json_of import json_of
 
 HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _GO_VALUE = re.compile(r'(?<=[ \t]\w\w\w=)"((?:[^"\\]|\\.)*+)"?|(?<=[ \t]error=)"((?:[^"\\]|\\.)*+)"?')
+_DECODER = json.JSONDecoder(strict=False)  # a terminal may have broken the lines
+_BROKEN_KEY = re.compile(r'[,{]\s{0,8}"\w{0,40}\n\w{1,40}"\s{0,4}:')  # at a width, as no text has it
 MAX_LITERAL = 60_000  # characters of a body that is written as Python
 
 
 def value_at(text: str, start: int) -> JSON:
     """Return the JSON value, or the one of Python, that begins at a place; `None` if none does."""
     try:
-        value: JSON = json.JSONDecoder(strict=False).raw_decode(text, start)[0]  # a terminal may have broken its lines
+        value, stop = _DECODER.raw_decode(text, start)
+        if _BROKEN_KEY.search(text, start, stop) is not None:
+            value = _DECODER.raw_decode(text[start:stop].replace("\n", ""))[0]
     except (ValueError, RecursionError):
         return python_value_at(text, start)
     return value

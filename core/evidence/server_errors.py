@@ -124,7 +124,8 @@ def error_of_text(text: str) -> FoundError | None:
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)
     found = _read_form(text, bare) or _read_meaning(bare, text)
-    if found is not None and (is_unfilled(found.refusal.message) or found.refusal.message.startswith(("{{", "{%"))):
+    message = "" if found is None else found.refusal.message
+    if is_unfilled(message) or message.startswith(("{{", "{%")):
         return None
     return None if found is None else found._replace(refusal=_add_surroundings(_strip_fence(found.refusal), text))
 

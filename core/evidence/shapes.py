@@ -87,7 +87,7 @@ def _read_part(value: JSONObject) -> Shaped | None:
         return Shaped({"choices": [value]}, "a choice of a chat response", (), is_whole=False)
     if _is_message(value):
         return _read_message(value)
-    if _is_call(value) or is_called_function(value) or _of_langchain(value) is not None:
+    if _is_call(value) or is_called_function(value) or call_of_langchain(value) is not None:
         return _read_calls([value])
     return None
 
@@ -197,7 +197,7 @@ def _read_message(message: JSONObject) -> Shaped:
 
 
 def _read_calls(value: list[JSON]) -> Shaped | None:
-    calls = tuple(_of_langchain(one) or one for one in objects_of(value))
+    calls = tuple(call_of_langchain(one) or one for one in objects_of(value))
     if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MAX_LOOKED_AT]):
         calls = tuple(_read_function(call) for call in calls)
     elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MAX_LOOKED_AT]):
@@ -208,7 +208,7 @@ def _read_calls(value: list[JSON]) -> Shaped | None:
     return Shaped({"choices": [{"message": message}]}, words, notes, is_whole=False)
 
 
-def _of_langchain(value: JSONObject) -> JSONObject | None:
+def call_of_langchain(value: JSONObject) -> JSONObject | None:
     """Return an entry of `tool_calls` or `invalid_tool_calls` of a message of LangChain; `None` if it is none."""
     arguments = value.get("args")
     if value.get("type") not in ("tool_call", "invalid_tool_call") or not isinstance(value.get("name"), str):

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.evidence.not_errors import drop_documents, is_command, is_manual, is_source
+from prompt_debugger.core.evidence.not_errors import drop_documents, is_command, is_field_of_calls, is_manual, is_source
 from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of, words_as_one_line
 
 _SCORE = 0.62  # less than that of a log, which is read with the error in it
@@ -166,6 +166,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     whole = whole[-_MAX_ALONE * 40 :] or text
     text = drop_documents(text)
     statements = () if is_source(text) or is_manual(text) else tuple(_statements(text))
+    statements = tuple(one for one in statements if not is_field_of_calls(one.words))
     if not statements:
         return None
     is_of_chat, around = is_about_chat(whole), text[-4_000:]

@@ -43,6 +43,8 @@ from prompt_debugger.core.base.types import (
     Stage,
     Trace,
 )
+from prompt_debugger.core.diagnose.client_calls import form_of
+from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
 from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, returned_calls
 from prompt_debugger.core.diagnose.refusal_words import (
     TITLE_CHARS,
@@ -66,6 +68,7 @@ _MAY_QUOTE = re.compile(r"[{<`\n]|\b(?:got|text|output|content):|[\"'][^\"']{20}
 _NO_JSON = re.compile(r"Expecting value: line 1 column 1 \(char 0\)")
 _UNDETERMINED = "cannot determine if tools should be extracted"
 _LIKELY = 0.5  # a score of a notation, of a part of a call
+_SHOWN = 40  # characters of a call
 _BEFORE = 40  # characters that are shown before the place
 _FIX = "Ask again; if it happens again, compare the raw output with the notation that the server's parser expects."
 
@@ -236,6 +239,9 @@ def _reason(trace: Trace, understood: Understood) -> str:
         name = "the call" if broken.name is None else f"the call `{broken.name}`"
         return f"{name} is {broken.status.value}, {broken.problem}"
     quoted = understood.quoted
+    is_explained = quoted is not None and bool(quoted.why)
+    if not is_explained and understood.refusal.output is not None and (written := _written_call(trace)):
+        return written
     if quoted is not None and quoted.skipped and quoted.is_elided:
         return f"the server's parser gave up at character {quoted.skipped:,}"
     if quoted is not None and quoted.is_cut and not quoted.skipped:
@@ -245,6 +251,21 @@ def _reason(trace: Trace, understood: Understood) -> str:
     if quoted is not None and not quoted.why and understood.refusal.output is None:
         return f"the parser could not read `{quote(quoted.text, 80)}`"
     return quoted.why if quoted is not None and quoted.why else title_words(understood)
+
+
+def _written_call(trace: Trace) -> str:
+    """Return in which form the model wrote a call that its server refused; "" where no call is in the output."""
+    calls = trace.parse.parsed.calls if trace.parse is not None else ()
+    if trace.raw is None or len(calls) > 1:
+        return ""
+    if calls:
+        is_whole = calls[0].status is CallStatus.COMPLETE and calls[0].name
+        shown = quote(trace.raw.text[slice(*calls[0].char_span)], _SHOWN)
+        return f"the model wrote a call to `{calls[0].name}` as text, `{shown}`" if is_whole else ""
+    client = find_client_call(trace.raw.text)
+    if client is None or client.notation is Notation.TEXT_AS_NAME:
+        return ""
+    return f"the model wrote a call to `{client.name}` as {form_of(client)}"
 
 
 def _shown(understood: Understood) -> str:

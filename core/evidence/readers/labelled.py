@@ -2,8 +2,9 @@
 
     finish_reason: stop                      # content:           "apple<eos>"
     streamed tool call name: predict_x       tool call arguments = {"a": 1}
+    tool_calls: [{'function': {…}}]          raw_tool_call:::: {'function': {…}}
 
-The last label of a kind counts: scripts print pieces first and the whole at the end.
+The last label of a kind counts, as scripts print pieces first and the whole at the end; but a raw call before others.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ import re
 from collections.abc import Mapping
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Usage
 from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.shapes import call_of_langchain
 
 _LINE = re.compile(
-    r"(?m)^[ \t]*(?:(?:#|//|\*|-|>)[ \t]*)?+(?P<label>[A-Za-z][\w .\[\]`'\"()]{1,70}?)[ \t]*[:=][ \t]*"
+    r"(?m)^[ \t]*(?:(?:#|//|\*|-|>)[ \t]*)?+(?P<label>[A-Za-z][\w .\[\]`'\"()]{1,70}?)[ \t]*[:=]:{0,5}[ \t]*"
     r"(?P<value>[^\n]*)$"
 )
 _QUOTES = ('"', "'", "`")
@@ -35,6 +39,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("reasoning_content", re.compile(r"\breasoning(?:[_ ]content)?[`'\"\]]*$")),
     ("content", re.compile(r"(?:^|[ .\[`'\"])content[`'\"\]]*$")),
 )
+_CALLS = re.compile(r"^(?!.*\b(?:expected|should|want))(?:.*[ ._\[`'\"])?(?:raw_)?(?:invalid_)?tool_calls?[`'\"\]]*$")
+_ABSENT = ("None", "null", "undefined", "[]")
 _LONE_CONTENT = re.compile(r"(?:[\w.\[\]]{0,60}\.)?content[ \t]{0,4}[:=][ \t]{0,4}(?=['\"])")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |- name:|apiVersion)|\.create\(")
 
@@ -47,7 +53,9 @@ def _finds(paste: Paste) -> float:
         return 0.95  # surer than deltas without contents that a script also prints
     if _is_lone_content(paste.text.strip()):
         return 0.65
-    beside = {"finish_reason", "completion_tokens", "reasoning_content"} & {*fields}
+    if (calls := _calls(fields)) and all({"name", "function"} & call.keys() for call in calls):
+        return 0.65
+    beside = {"finish_reason", "completion_tokens", "reasoning_content", "tool_calls"} & {*fields}
     return 0.65 if "content" in fields and beside else 0.0
 
 
@@ -66,8 +74,16 @@ def _is_lone_content(text: str) -> bool:
 def _fields(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     lines = list(_LINE.finditer(text))
+    is_raw = False
     for number, line in enumerate(lines):
         kind = _kind_of(line)
+        if kind == "tool_calls":
+            read = read_printed(text, line.start("value")) if line["value"][:1] in "[{" else None
+            is_whole = line["value"].strip() in _ABSENT or (read is not None and not read.is_cut)
+            if is_whole and not is_raw:
+                found[kind] = text[line.start("value") : line.end() if read is None else read.stop].strip()
+            is_raw = is_raw or (is_whole and "raw" in line["label"].lower())
+            continue
         value = _ARROW.sub("", line["value"]).strip()
         is_open = value[:1] in _QUOTES and (len(value) == 1 or value[-1] != value[0])
         if kind is not None and not is_open:
@@ -86,12 +102,16 @@ def _goes_on(text: str, lines: list[re.Match[str]], number: int) -> str:
 
 def _kind_of(line: re.Match[str]) -> str | None:
     label = line["label"].strip().lower()
+    value = line["value"].strip()
+    if (value[:1] in ("[", "{") or value in _ABSENT) and _CALLS.match(label) is not None:
+        return "tool_calls"
     return next((kind for kind, pattern in _KINDS if pattern.search(label)), None)
 
 
 def _read(paste: Paste) -> Evidence:
     fields = _fields(paste.text)
-    if not {"content", "arguments"} & {*fields}:
+    calls = _calls(fields)
+    if not calls and not {"content", "arguments"} & {*fields}:
         raise RequestError("No label marks a part of an answer.", "Paste the answer as JSON.")
     message: JSONObject = {"role": "assistant", "content": _text(fields["content"]) if "content" in fields else None}
     if fields.get("reasoning_content") not in (None, "None", "null"):
@@ -99,11 +119,22 @@ def _read(paste: Paste) -> Evidence:
     if "name" in fields and "arguments" in fields:
         function: JSONObject = {"name": _text(fields["name"]), "arguments": fields["arguments"]}
         message["tool_calls"] = [{"id": fields.get("id"), "type": "function", "function": function}]
+    elif calls:
+        message["tool_calls"] = list(calls)
     reason = _text(fields["finish_reason"]) if "finish_reason" in fields else None
     chat = ChatResult(message, reason, usage=_usage(fields))
     named = ", ".join(f"`{name}`" for name in fields)
     note = f"The answer was assembled from labels in the text: {named}."
     return Evidence(Form.ANSWER, "fields of a chat response", chat=chat, finish_reason=reason, notes=(note,))
+
+
+def _calls(fields: Mapping[str, str]) -> tuple[JSONObject, ...]:
+    """Return the calls that a label shows, those of LangChain as a server sends them."""
+    read = read_printed(fields.get("tool_calls", ""))
+    value = None if read is None else read.value
+    items = value if isinstance(value, list) else [value]
+    calls = [as_object(plain(item)) for item in items if isinstance(item, dict)]
+    return tuple(call_of_langchain(call) or call for call in calls)
 
 
 def _text(value: str) -> str:

@@ -19,6 +19,7 @@ TEXTS = {
     Notation.AGENTS: '{"action": "get_weather", "action_input": {"city": "Oslo"}}',
     Notation.PRINTED: "[{'id': 'c', 'type': 'function', 'function': {'name': 'get_weather', 'arguments': '{}'}}]",
     Notation.PROMPTED: '✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Oslo"}',
+    Notation.MIXED: '<function=get_weather={"city": "Oslo"}</function>',
     Notation.MARKED: '[TOOL_CALL]\n{"tool": "get_weather", "args": {}}',
     Notation.DSML: '<invoke name="get_weather">\n<parameter name="city" string="true">Oslo</parameter>\n</invoke>',
 }

@@ -1,0 +1,142 @@
+"""Calls that mix two notations, and fields of calls that a script printed with labels of any kind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+
+CALL = "{'id': 'c1', 'type': 'function', 'function': {'name': 'f', 'arguments': '{\"a\": 1}'}}"
+REFUSED = "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details."
+
+
+def shown(text: str) -> Trace:
+    return asyncio.run(show_evidence(read_evidence(text)))
+
+
+def titles(text: str) -> dict[str, str]:
+    return {one.code: one.title for one in shown(text).findings}
+
+
+def refused(output: str) -> str:
+    return json.dumps({"error": {"message": REFUSED, "code": "tool_use_failed", "failed_generation": output}})
+
+
+def answer(content: str) -> str:
+    return json.dumps({"choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<function=read={"path": "a.md"}</function>',
+        '<function=read {"path": "a.md"}</function>',
+        '<function=read({"path": "a.md"})</function>',
+        'read{"path": "a.md"}</function>',
+        '{"function=read", "parameters": {"path": "a.md"}}',
+        'read(parameters={"path": "a.md"})',
+        "<name>read\n</parameter>\n<parameter=path>\na.md\n</parameter>\n</function>",
+    ],
+)
+def test_half_of_each_of_two_notations_is_named(content):
+    found = titles(answer(content))
+
+    assert found["PD426"] == "A tool call to `read` is in content as a mixture of notations that no server parses."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "read(path='a.md')",
+        'See `read{"path": "a.md"}` for more.',
+        "<name>read</name>\n<path>a.md</path>",
+        '{"function": "read", "parameters": {"path": "a.md"}} ',
+        "The tag <function=read> opens a call.",
+    ],
+)
+def test_other_texts_are_no_mixture(content):
+    found = find_client_call(content)
+
+    assert found is None or found.notation is not Notation.MIXED
+
+
+def test_a_call_that_a_client_ran_is_no_mixture_in_content():
+    body = json.loads(answer("read(parameters={})"))
+    body["choices"][0]["message"]["tool_calls"] = [
+        {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    ]
+
+    assert "mixture" not in titles(json.dumps(body)).get("PD426", "")
+
+
+@pytest.mark.parametrize(
+    ("output", "says"),
+    [
+        ('<function=read={"path": "a.md"}</function>', "the model wrote a call to `read` as a mixture of notations"),
+        ('<function=read>{"path": "a.md"}</function>', "the model wrote a call to `read` as text, `<function=read>"),
+        (
+            '<tool-use>\n{"tool_calls": [{"id": "x", "function": {"name": "read"}}]}\n</tool-use>',
+            "the model wrote a call to `read` as XML",
+        ),
+    ],
+)
+def test_the_call_that_a_vendor_refused_is_in_the_title(output, says):
+    assert says in titles(refused(output))["PD445"]
+
+
+def test_a_refused_output_without_a_call_keeps_the_vendors_words():
+    assert "Failed to call a function" in titles(refused("I do not know."))["PD445"]
+
+
+def test_a_body_that_was_wrapped_within_a_key_is_read_with_its_output():
+    text = refused('read{"a": 1}</function>').replace('"failed_generation"', '"failed_genera\ntion"')
+
+    found = titles(f"litellm.BadRequestError: GroqException - {text}")
+
+    assert "`read`" in found["PD445"]
+
+
+@pytest.mark.parametrize("sign", [":", ":::: ", " = "])
+def test_calls_under_a_label_are_read_whatever_follows_it(sign):
+    trace = shown(f"role{sign}assistant\nraw_tool_call{sign}{CALL}\nfinish_reason{sign}tool_calls\n")
+
+    assert trace.chat is not None
+    assert trace.chat.message["tool_calls"] == [
+        {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    ]
+
+
+def test_the_last_label_counts_but_a_raw_call_before_others():
+    later = shown(f"# works\ntool_calls: [{CALL}]\n# broken\ntool_calls: None\ncontent: Hi.\n")
+    raw = shown(f"raw_tool_call: {CALL}\ntool_calls: []\ncontent: \n")
+
+    assert later.chat is not None
+    assert "tool_calls" not in later.chat.message
+    assert raw.chat is not None
+    assert raw.chat.message["tool_calls"]
+
+
+def test_a_label_of_what_was_wanted_is_no_answer():
+    with pytest.raises(RequestError):
+        shown(f"expected tool_calls: [{CALL}]")
+
+
+def test_values_of_calls_under_a_label_are_no_error():
+    line = "invalid_tool_calls:::: [{'name': 'F', 'args': \"{'message': '*****', 'type': 'invalid_tool_call'}]"
+
+    with pytest.raises(RequestError):
+        shown(line)
+
+
+def test_a_value_that_was_left_out_whole_leaves_the_call_readable():
+    call = "<tool_call>\n<function=f>\n<parameter=a>\n...\n</parameter>\n</function>\n</tool_call>"
+
+    assert "PD463" in titles(call)
+    with pytest.raises(RequestError, match="shortened|left out"):
+        shown("<name>read\n</parameter>\n<parameter=path>\n...\n")
