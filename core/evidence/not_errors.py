@@ -199,7 +199,7 @@ def is_unfilled(words: str) -> bool:
 
 
 def is_field_of_calls(words: str) -> bool:
-    """Return whether words are a message's calls under their name, as a script prints them: values may say anything.
+    r"""Return whether words are a message's calls under their name, as a script prints them: values may say anything.
 
     >>> is_field_of_calls("invalid_tool_calls: [{'args': \"{'message': 'x'}\"}]"), is_field_of_calls("tool_calls: bad")
     (True, False)
