@@ -18,6 +18,7 @@ MAX_LITERAL = 60_000  # characters of a body that is written as Python
 
 def value_at(text: str, start: int) -> JSON:
     """Return the JSON value, or the one of Python, that begins at a place; `None` if none does."""
+    value: JSON
     try:
         value, stop = _DECODER.raw_decode(text, start)
         if _BROKEN_KEY.search(text, start, stop) is not None:
