@@ -172,5 +172,5 @@ def test_fix_opens_at_its_first_part_after_the_one_that_is_a_tool_itself(bare: D
     page.locator("#pd-tab-fix\\.loop").click()
     expect(page.locator("#pd-fix-loop")).to_be_visible()
     page.locator("#pd-tab-fix").click()
-    expect(page.locator("#pd-fix-experiments")).to_be_visible()
+    expect(page.locator("#pd-fix-trials")).to_be_visible()
     expect(page.locator("#pd-fix-loop")).not_to_be_visible()

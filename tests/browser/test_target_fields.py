@@ -87,7 +87,7 @@ def test_the_button_of_an_unsettled_run_opens_the_field_that_settles_it(bare: De
     page = bare.page
     with serving(behaviours(Chat())) as url:
         bare.paste(BODY)
-        bare.aim_at(url)
+        bare.aim_at(url.removesuffix("/v1"))
         bare.run()
         expect(page.locator(".pd-message")).to_contain_text("It is sunny.")  # it is there, though no raw output is
         expect(page.locator(".pd-raw")).to_contain_text("There is no raw output to account for.")
@@ -96,6 +96,10 @@ def test_the_button_of_an_unsettled_run_opens_the_field_that_settles_it(bare: De
         expect(page.locator("#pd-tokenizer").locator("input, textarea").first).to_be_focused()
         page.keyboard.type("lab-model")
         bare.run()
+        page.get_by_role("tab", name="Tool loop", exact=True).first.click()
+        page.get_by_label("Next user message").fill("And in Rome?")
+        page.get_by_role("button", name="Go on", exact=True).click()
+        expect(page.locator(".pd-loop-turn")).to_have_count(2)  # the same server, written with /v1 or not
 
     assert bare.state() == "done"
     expect(page.get_by_role("button", name="Name its tokenizer")).to_have_count(0)

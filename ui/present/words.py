@@ -6,7 +6,7 @@ import re
 
 from prompt_debugger.core.base.types import Basis, CallOutcome, Fate, Severity, Stage
 
-_PLAIN_START = re.compile(r"[a-z]+[ ,:']")
+_PLAIN_START = re.compile(r"[a-z]+(?:[ ,']|:(?!//))")
 
 EVIDENCE_WORDS = {
     Basis.SAME_RUN: "same run",

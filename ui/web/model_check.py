@@ -24,6 +24,7 @@ from prompt_debugger.core.tools.check import (
     Check,
     CheckedModel,
     Checker,
+    NoTemplateError,
     Place,
     Wanted,
     cell_trace,
@@ -41,7 +42,7 @@ from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
 from prompt_debugger.ui.web.render_setups import keep_edges
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import TargetFields
+from prompt_debugger.ui.web.targets import TargetFields, add_scheme, is_same_address, read_key_field
 from prompt_debugger.ui.web.work import shown_cell
 
 _HELPERS = 2  # half a gigabyte each, gone at the end of the check
@@ -61,6 +62,7 @@ class CheckFields(NamedTuple):
         engine: Whose parsers: "" for vLLM's, else another engine that was fetched, or `all` that are here.
         template: `edited` for the template editor's text.
         edited: That text.
+        key: For the server under Target, as the field Key takes it.
     """
 
     model: str = ""
@@ -68,6 +70,7 @@ class CheckFields(NamedTuple):
     template: str = ""
     edited: str = ""
     engine: str = ""
+    key: str = ""
 
 
 class CheckChange(NamedTuple):
@@ -180,12 +183,12 @@ class ModelChecks:
         yield CheckChange(await asyncio.to_thread(check_payload, check, missing), check)
 
     async def _check(self, fields: CheckFields, target: TargetFields, reported: list[str]) -> tuple[Check, str]:
-        model = await self._model(fields, target)
-        is_thorough = fields.depth == "thorough" and not self._settings.public
-
         def report(words: str) -> None:
             reported[0] = words
 
+        model = await self._model(fields, target, report)
+        report("")
+        is_thorough = fields.depth == "thorough" and not self._settings.public
         stack = ExitStack()
         try:
             engine = "" if self._settings.public else fields.engine
@@ -212,15 +215,20 @@ class ModelChecks:
                 stack.callback(helper.close)
             yield helpers, ()
 
-    async def _model(self, fields: CheckFields, target: TargetFields) -> CheckedModel:
+    async def _model(self, fields: CheckFields, target: TargetFields, report: Callable[[str], None]) -> CheckedModel:
         """Return what is to be checked: what was named, else what the page's target is rendered with."""
         base, is_public = self._settings.target, self._settings.public
         named = "" if is_public else fields.model.strip()
         endpoint = base.base_url if is_public else target.endpoint.strip()
-        url = named if named.startswith(("http://", "https://")) else "" if named else endpoint
+        url = named if named.startswith(("http://", "https://")) else "" if named else endpoint or ""
         if url and not is_public:
-            key = base.api_key if url.rstrip("/") == (base.base_url or "").rstrip("/") else None
-            model = await load_served(Place(url, key, target.tokenizer.strip() or None))
+            report(f"asking {url} which template it uses")
+            typed = read_key_field(fields.key, self._settings.host).key if is_same_address(url, endpoint) else None
+            key = typed or (base.api_key if is_same_address(url, base.base_url) else None)
+            try:
+                model = await load_served(Place(add_scheme(url), key, target.tokenizer.strip() or None))
+            except NoTemplateError as error:
+                raise RequestError(error.message, "Enter the model's folder or Hub id in *Model*.") from None
         else:
             model = await in_thread(self._model_of_files, named or ("" if is_public else target.tokenizer.strip()), url)
         if fields.template == "edited" and not is_public and fields.edited.strip():

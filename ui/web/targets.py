@@ -14,6 +14,7 @@ from prompt_debugger.core.base.errors import BackendError, DebuggerError, Reques
 from prompt_debugger.core.base.keys import variable
 from prompt_debugger.core.base.types import Api, Notice, Request, Server, Trace
 from prompt_debugger.core.complete import guard_of, is_this_machine, read_headers
+from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LAB_MODEL_NAME
 from prompt_debugger.ui.web.labs import PageLabs
@@ -113,7 +114,7 @@ def _aimed(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: st
         raise RequestError(
             f"The endpoint is {endpoint!r}. Expected an address such as `http://localhost:8000/v1`.", field="endpoint"
         )
-    is_own = endpoint.rstrip("/") == (base.base_url or "").rstrip("/")
+    is_own = is_same_address(endpoint, base.base_url)
     typed = read_key_field(key, settings.host)
     target = replace(
         base,
@@ -168,8 +169,11 @@ def pasted_key(text: str) -> str:
 
 
 def is_same_address(endpoint: str, server: str | None) -> bool:
-    """Return whether what is in the field Endpoint is the server that a paste names."""
-    return server is not None and add_scheme(endpoint.strip()).rstrip("/") == server.rstrip("/")
+    """Return whether what is in the field Endpoint is that server, written with `/v1` at its end or not."""
+    try:
+        return bool(server) and read_address(endpoint).base_url == read_address(server or "").base_url
+    except BackendError:
+        return False
 
 
 def add_scheme(endpoint: str) -> str:

@@ -37,7 +37,7 @@ from prompt_debugger.core.tools.check.serve import (
     plugin_commands,
     serve_commands,
 )
-from prompt_debugger.core.tools.check.served import Place, load_served
+from prompt_debugger.core.tools.check.served import NoTemplateError, Place, load_served
 
 __all__ = [
     "Cell",
@@ -46,6 +46,7 @@ __all__ = [
     "CheckedModel",
     "Checker",
     "Ideal",
+    "NoTemplateError",
     "Place",
     "Wanted",
     "cell_trace",

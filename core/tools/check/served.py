@@ -23,6 +23,10 @@ _NAMED = ("bos_token", "eos_token", "unk_token", "pad_token")
 _REFUSALS = range(400, 600)  # llama.cpp's server answers 500 where a template fails
 
 
+class NoTemplateError(RenderError):
+    """Neither a server nor the person says which template it uses."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a server is, and what the person says of it.
@@ -45,7 +49,7 @@ async def load_served(place: Place) -> CheckedModel:
 
     Raises:
         BackendError: It cannot be reached.
-        RenderError: Neither it nor the person says which template it uses.
+        NoTemplateError: Neither it nor the person says which template it uses.
     """
     async with ServerClient(place.url, api_key=place.api_key) as client:
         server = await client.probe()
@@ -53,7 +57,7 @@ async def load_served(place: Place) -> CheckedModel:
     words = [_describe_server(server)]
     model = _from_files(place, server, words) or _from_info(place, info, words)
     if model is None:
-        raise RenderError(
+        raise NoTemplateError(
             f"{server.base_url} does not report which template it uses.",
             "Give the model's folder or Hub id with --tokenizer, or the template with --chat-template.",
         )

@@ -1,5 +1,6 @@
 """What the check panel does: the page's own model by default, none of a stranger's, and a word without vLLM."""
 
+import json
 from contextlib import aclosing
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.model_check import CheckFields, Forecast, ModelChecks
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
+from tests.core.complete.faulty_server import answer, faulty_server
 from tests.core.tools.check.checks import check_of
 
 NOWHERE = TargetFields("", "", "", "kimi_k2", "none")
@@ -70,6 +72,22 @@ async def test_an_endpoint_is_asked_what_it_serves(tmp_path):
     assert shown["state"] == "error"
     assert "127.0.0.1:9" in shown["sentence"]
     assert "no tokenizer is known" in public["sentence"].lower()
+
+
+async def test_the_key_of_the_page_goes_along_and_a_server_without_a_template_sends_to_the_field_model():
+    async with faulty_server(
+        {"/v1/models": answer(200, {"object": "list", "data": [{"id": "m"}]}), "*": answer(404)}
+    ) as server:
+        address = server.base_url.removesuffix("/v1").removeprefix("http://")
+        fields = CheckFields(key="sk-of-the-page")
+        shown, check = await last(checks_lacking_vllm(), fields, target=NOWHERE._replace(endpoint=address))
+
+    assert check is None
+    assert "does not report which template it uses" in shown["sentence"]
+    assert shown["sentence"].startswith("http://")
+    assert "Enter the model's folder or Hub id in" in json.dumps(shown)
+    assert "--tokenizer" not in json.dumps(shown)
+    assert server.received[0].headers["authorization"] == "Bearer sk-of-the-page"
 
 
 async def test_a_model_that_is_not_there_is_reported_as_one_message(tmp_path):

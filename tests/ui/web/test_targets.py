@@ -13,6 +13,7 @@ from prompt_debugger.ui.web.targets import (
     add_key_field,
     choose_target,
     fields_for_run,
+    is_same_address,
     pasted_key,
     request_for,
     run_label,
@@ -105,6 +106,23 @@ def test_an_address_needs_no_scheme(labs, endpoint):
 def test_what_is_not_an_address_of_a_server_is_refused(labs, endpoint):
     with pytest.raises(RequestError):
         choose(labs, endpoint=endpoint)
+
+
+@pytest.mark.parametrize(
+    ("typed", "other", "expected"),
+    [
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1", True),
+        ("127.0.0.1:8000/v1/", "http://127.0.0.1:8000/v1", True),
+        ("http://127.0.0.1:8000/v1/chat/completions", "http://127.0.0.1:8000", True),
+        ("http://127.0.0.1:8001", "http://127.0.0.1:8000/v1", False),
+        ("https://127.0.0.1:8000", "http://127.0.0.1:8000/v1", False),
+        ("http://127.0.0.1:8000/own", "http://127.0.0.1:8000/v1", False),
+        ("", "http://127.0.0.1:8000/v1", False),
+        ("http://127.0.0.1:8000/v1", None, False),
+    ],
+)
+def test_one_server_may_be_written_in_several_ways(typed, other, expected):
+    assert is_same_address(typed, other) is expected
 
 
 def test_none_means_no_parser(labs):

@@ -15,7 +15,7 @@ from prompt_debugger.core.sandbox import VISITOR, sandbox_of
 from prompt_debugger.core.tools.fixes.plans import Plan, target_of
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.limits import LimitError, bounded_request
-from prompt_debugger.ui.web.targets import TargetFields, choose_target, request_for, trusting_template
+from prompt_debugger.ui.web.targets import TargetFields, choose_target, is_same_address, request_for, trusting_template
 from prompt_debugger.ui.web.work import read_pasted
 
 NOTHING = RequestError("Nothing has been run yet.", "Press Run first.")
@@ -100,7 +100,7 @@ def _check_same_server(trace: Trace, target: Target) -> None:
     server = trace.server
     assert server is not None
     if target.base_url is not None:
-        is_same = not server.is_lab and server.base_url.rstrip("/") == target.base_url.rstrip("/")
+        is_same = not server.is_lab and is_same_address(target.base_url, server.base_url)
     else:
         parsers = (target.lab.tool_parser, target.lab.reasoning_parser)
         is_same = server.is_lab and (server.tool_parser, server.reasoning_parser) == parsers

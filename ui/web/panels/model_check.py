@@ -59,8 +59,8 @@ def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Co
     request = page.request
 
     async def check(model: str, depth: str, template: str, engine: str, *more: str) -> AsyncGenerator[Changes, None]:
-        text, *target = more
-        fields = CheckFields(model, depth or "", template or "", text, engine or "")
+        text, key, *target = more
+        fields = CheckFields(model, depth or "", template or "", text, engine or "", key)
         async with aclosing(checks.check(fields, TargetFields(*target))) as changes:
             async for change in changes:
                 found: Changes = {} if change.check is None else {panel.check: change.check, panel.cell: ""}
@@ -76,7 +76,7 @@ def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Co
         changes: Changes = {page.trace: taken.trace, request.editor: taken.text, request.case: None}
         return {**changes, **page.changes(taken.payloads)}
 
-    inputs = [panel.model, panel.depth, panel.template, panel.engine, edited, *request.target_fields]
+    inputs = [panel.model, panel.depth, panel.template, panel.engine, edited, request.key, *request.target_fields]
     wire_form(panel.form, "check_model", check, inputs, [panel.check, panel.cell], limit=CHECK_LIMIT)
     outputs: list[Any] = [panel.cell, page.trace, request.editor, request.case, *page.views.values()]
     panel.form.view.select(
