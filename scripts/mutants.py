@@ -114,6 +114,15 @@ def pytest_sessionstart(session):
         elif type(one) is Mark:
             object.__setattr__(one, "_param_ids_generated", None)
 """
+# Mutmut does not reach the sandbox's processes: their jobs run in the tests' own, as a job does that a job asks for.
+IN_PLACE = """\
+
+
+def pytest_collection(session):
+    from prompt_debugger.core.sandbox import sandbox
+
+    sandbox.is_inside = lambda: True
+"""
 NOT_HEAVY = "not lab and not vllm and not browser and not network and not servers"
 KILLED = (1, 3, 24, -24, 36, 152, 255)  # a test failed, or the change made it run forever (mutmut's codes)
 
@@ -156,7 +165,7 @@ def _changes(folder: Path, group: str, jobs: int) -> list[str]:
     """Copy the checkout, let mutmut make all changes of a group, and return their names."""
     files, tests, spared = GROUPS[group]
     _copy_checkout(folder)
-    (folder / "tests" / "forgetting.py").write_text(FORGETTING, encoding="utf-8")
+    (folder / "tests" / "for_mutants.py").write_text(FORGETTING + IN_PLACE, encoding="utf-8")
     others = (path.name for path in folder.iterdir() if path.name not in ("pyproject.toml", PACKAGE, "tests"))
     values = {
         "source_paths": [PACKAGE],
@@ -166,7 +175,7 @@ def _changes(folder: Path, group: str, jobs: int) -> list[str]:
         "pytest_add_cli_args_test_selection": [f"tests/core/{test}" for test in tests.split()],
         "pytest_add_cli_args": [
             *("-m", NOT_HEAVY, "-p", "no:cacheprovider"),
-            *("-p", "no:xdist", "-p", "tests.forgetting"),
+            *("-p", "no:xdist", "-p", "tests.for_mutants"),
         ],
     }
     lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())

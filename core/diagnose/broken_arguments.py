@@ -351,7 +351,7 @@ def _wrapped(text: str) -> BrokenArguments | None:
     at = -1
     for _ in range(_MAX_STARTS):
         at = text.find("{", at + 1)
-        if at < 0:
+        if at == -1:
             return None
         try:
             value, stop = _LENIENT.raw_decode(text, at)

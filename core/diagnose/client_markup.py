@@ -222,20 +222,19 @@ def _in_two_notations(text: str) -> ClientCall | None:
 
 def _in_invented_xml(text: str) -> ClientCall | None:
     if (pair := _PAIR.search(text)) is not None:
-        closer = f"</{pair['tag']}>"
-        end = text.find(closer, pair.end())
-        stop = len(text) if end < 0 else end + len(closer)
-        return ClientCall(pair["name"], Span(pair.start(), stop), Notation.INVENTED)
+        return ClientCall(pair["name"], _element(text, pair, pair["tag"]), Notation.INVENTED)
     if (broken := _TEXT_AS_NAME.search(text)) is not None and _NAMED.match(text, broken.start()) is None:
-        end = text.find(f"</{broken[1]}>", broken.end())
-        stop = len(text) if end < 0 else end + len(broken[1]) + 3
-        return ClientCall(broken["text"].strip(), Span(broken.start(), stop), Notation.TEXT_AS_NAME)
+        return ClientCall(broken["text"].strip(), _element(text, broken, broken[1]), Notation.TEXT_AS_NAME)
     for shape in (_NAMED, _AROUND_CALL, _AROUND_LIST, _AROUND_JSON):
         if (found := shape.search(text)) is None:
             continue
-        end = text.find(f"</{found[1]}>", found.end())
-        if end < 0 and found[1] == "function_call" and shape is _AROUND_CALL:
+        if shape is _AROUND_CALL and found[1] == "function_call" and "</function_call>" not in text[found.end() :]:
             continue  # as Granite 20B writes it
-        stop = len(text) if end < 0 else end + len(found[1]) + 3
-        return ClientCall(found[2], Span(found.start(), stop), Notation.INVENTED)
+        return ClientCall(found[2], _element(text, found, found[1]), Notation.INVENTED)
     return None
+
+
+def _element(text: str, opened: re.Match[str], tag: str) -> Span:
+    """Return where an element is, up to its closing tag or, without one, to the end of the text."""
+    _, _, after = text[opened.end() :].partition(f"</{tag}>")
+    return Span(opened.start(), len(text) - len(after))

@@ -87,7 +87,7 @@ def next_turn(text: str) -> NextTurn | None:
     inside = None
     if role is not None:
         ends = text.find(found["end"], role.end())
-        inside = Span(role.end(), len(text) if ends < 0 else ends)
+        inside = Span(role.end(), len(text) if ends == -1 else ends)
     return NextTurn(found["end"], found["opener"], Span(*found.span()), inside)
 
 

@@ -198,6 +198,17 @@ async def test_a_bad_status_with_words_is_a_refusal(status: int, body: JSON, ref
     found, _ = await run_faulty({"*": refused} | dict.fromkeys(BEHAVIOURS, refused))
 
     assert found.refusal == refusal
+    assert found.sent["messages"] == []
+
+
+async def test_what_could_not_be_probed_is_said_of_a_refusal_too() -> None:
+    refused = answer(422, {"detail": [{"loc": ["body", "tools"], "msg": "no list"}]})
+    async with faulty_server({"*": refused}) as server, ServerClient(server.base_url) as client:
+        client.notes = ("The server hides its version.",)
+        found = await gather(client, SERVER, {"model": "m", "messages": []})
+
+    assert found.refusal is not None
+    assert found.notes == ("The server hides its version.",)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 429, 503])
@@ -268,6 +279,21 @@ async def test_ids_that_their_own_text_does_not_have_are_asked_for_alone() -> No
 
     assert shown == ("Ġh", b"i", "Ġh")
     assert [request.json for request in server.received][-1] == {"tokens": [8], "model": "m"}
+
+
+async def test_without_a_tokenizer_the_server_says_what_each_id_stands_for() -> None:
+    choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "token_ids": [7]}
+    behaviours = BEHAVIOURS | {
+        "/v1/chat/completions": answer(200, {"choices": [choice], "prompt_token_ids": [9]}),
+        "/tokenize": answer(200, {"tokens": [7, 9], "token_strs": ["Ġh", "Ġx"]}),
+        "/detokenize": answer(200, {"prompt": "hi"}),
+    }
+    known = replace(SERVER, kind="vllm", features=frozenset({"detokenize"}))
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        client.server = known
+        found = await gather(client, known, {"model": "m", "messages": [], "temperature": 0})
+
+    assert (found.raw_pieces, found.prompt_pieces) == (("Ġh",), ("Ġx",))
 
 
 @pytest.mark.parametrize("tokenized", [answer(404), answer(200, {"tokens": [1]}), answer(200, {"tokens": "x"})])

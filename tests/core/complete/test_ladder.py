@@ -13,6 +13,7 @@ from prompt_debugger.core.base.types import (
     ChatResult,
     Completion,
     JSONObject,
+    Prompt,
     PromptSpan,
     Server,
     TokenTable,
@@ -249,3 +250,29 @@ async def test_the_end_token_of_the_tokenizer_says_that_a_call_was_not_cut() -> 
 
     assert found.raw is not None
     assert (found.raw.token_ids, found.raw.finish_reason) == ((1, 2), "stop")
+
+
+@pytest.mark.parametrize(
+    ("prompt_ids", "prompt_text", "local", "is_believed"),
+    [
+        ([5, 6], "5 6", None, True),
+        ([5, 6], "another prompt", None, False),
+        ([5, 6], None, None, False),
+        ([5, 6], None, LOCAL, True),
+        ([5, 7], None, LOCAL, False),
+        (None, "5 6", LOCAL, False),
+    ],
+)
+async def test_a_tokenizer_is_believed_against_the_message_only_where_it_reads_the_prompt(
+    prompt_ids: list[JSON] | None, prompt_text: str | None, local: Prompt | None, *, is_believed: bool
+) -> None:
+    message: JSON = {"content": "Paris has 21 degrees today, and the sun shines."}
+    choice: JSON = {"index": 0, "message": message, "finish_reason": "stop", "token_ids": [7]}
+    shown: JSONObject = {"choices": [choice], "prompt_token_ids": prompt_ids, "prompt_text": prompt_text}
+    behaviours = BEHAVIOURS | {"/v1/chat/completions": answer(200, shown)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await gather(client, SERVER, SENT, tokenizer=TwoWords(), local_prompt=local)
+
+    own = found.raw is not None and found.evidence is Basis.SAME_RUN
+    assert own is is_believed
+    assert any("almost nothing in common" in note for note in found.notes) is not is_believed

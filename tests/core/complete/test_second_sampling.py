@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from prompt_debugger.core.base.types import JSON, Basis, Completeness, JSONObject
 from prompt_debugger.core.complete import Gathered, ServerClient, gather
 from tests.core.complete.faulty_server import Behaviour, FaultyServer, answer, faulty_server, in_turn
@@ -95,6 +97,21 @@ async def test_what_there_was_stays_where_asking_without_alternatives_fails() ->
     assert (found.raw.token_ids, found.evidence) == ((7,), Basis.OWN_RENDER)
 
 
+@pytest.mark.parametrize("changes", [{}, {"temperature": 1}, {"temperature": 1, "seed": 3}])
+async def test_what_cannot_show_more_is_not_asked_for_again(changes: JSONObject) -> None:
+    """The raw completion is whole already, or two runs would differ by chance."""
+    whole = {"/v1/completions": answer(200, {"choices": [{"index": 0, "text": "hi<|im_end|>", "token_ids": [7, 8]}]})}
+    features = () if changes else ("detokenize",)
+
+    _, server = await run(
+        {CHAT: answer(200, listed(-0.1, -0.2)), **DECODED, **whole},
+        {"logprobs": True, "top_logprobs": 2, **changes},
+        *features,
+    )
+
+    assert len([one for one in bodies(server, CHAT) if not one.get("stream")]) == 1
+
+
 async def test_one_alternative_is_not_asked_for_again() -> None:
     found, server = await run({CHAT: answer(200, listed(-0.1))}, {"logprobs": True, "top_logprobs": 1})
 
@@ -118,3 +135,5 @@ async def test_what_the_server_says_of_its_own_render_is_kept() -> None:
     assert found.template_kwargs == {"thinking": False}
     assert found.raw is not None
     assert found.raw.constraint == '{"regex": "h.*"}'
+    assert found.grammar is not None
+    assert found.grammar.constraint == '{"regex": "h.*"}'

@@ -126,6 +126,23 @@ def test_a_parser_that_runs_and_left_the_call_is_to_be_tried_alone(kind: str, na
     assert kind == "vllm" or "--parser vllm:" not in words
 
 
+def test_a_parser_of_the_softwares_own_name_that_runs_is_to_be_tried_alone_too() -> None:
+    named = Server("http://127.0.0.1:1/v1", "sglang", tool_parser="qwen25", parser_families=("hermes",))
+    trace = Trace(Request({}, ""), server=named)
+
+    assert "`parse RAW --parser sglang:qwen25 --splits`" in parser_steps(trace, "hermes")[-1].text
+    assert "in place of `qwen25`" in parser_steps(trace, "kimi_k2")[0].text
+
+
+def test_mistrals_tokenizer_is_asked_for_only_with_mistrals_parser() -> None:
+    def words(family: str, parser: str) -> str:
+        return " ".join(step.text for step in parser_steps(served_by("vllm", parser), family))
+
+    assert "tokenizer" in words("mistral_v11", "mistral")
+    assert "tokenizer" not in words("hermes", "hermes")
+    assert "tokenizer" not in words("mistral_v11", "hermes").split("mistral", 1)[0]
+
+
 def test_tools_in_the_request_are_asked_for_only_where_they_are_absent() -> None:
     trace = served_by("vllm", "hermes", "Qwen/Qwen3-8B")
     with_tools = Trace(Request({"tools": [{"type": "function"}]}, ""), server=trace.server)

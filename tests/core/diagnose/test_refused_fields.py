@@ -51,7 +51,13 @@ FAULTS: dict[Look, list[tuple[list[JSON], dict[str, str], list[str]]]] = {
         ([user(), assistant(call("a")), {"role": "tool", "content": "b"}], {}, ["messages[2].tool_call_id"]),
     ],
     Look.IDS_OF_NINE: [([assistant(call("call_12345"))], {}, ["messages[0].tool_calls[0].id"])],
-    Look.ID_ABSENT: [([assistant(call(""), call(None))], {}, [f"messages[0].tool_calls[{at}].id" for at in (0, 1)])],
+    Look.ID_ABSENT: [
+        (
+            [assistant(call(""), call(None), call("null"))],
+            {},
+            [f"messages[0].tool_calls[{at}].id" for at in range(3)],
+        )
+    ],
     Look.REASONING_ABSENT: [
         ([user(), assistant(call())], {}, ["messages[1]"]),
         ([user(), assistant(content="b"), assistant(content="c")], {"index": "2"}, ["messages[2]"]),

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from prompt_debugger.core.base.types import (
     JSON,
+    Basis,
     CallStatus,
+    ChatResult,
+    Completion,
     ParsedMessage,
     Place,
     Prompt,
@@ -16,8 +21,19 @@ from prompt_debugger.core.base.types import (
     TokenKind,
     ToolCallAttempt,
     Trace,
+    Usage,
+    Vocabulary,
 )
-from prompt_debugger.core.diagnose.trace_queries import open_think_tail, token_span
+from prompt_debugger.core.diagnose.trace_queries import (
+    completion_tokens,
+    counted_beyond_render,
+    ends_with_stop,
+    open_think_tail,
+    opens_with_thought,
+    quote,
+    token_span,
+    why_cut,
+)
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.pipeline.census import add_token_spans
 
@@ -93,3 +109,108 @@ def test_a_message_that_is_continued_leaves_open_what_it_opens_itself(written, i
 def test_of_a_continued_message_without_words_the_whole_prompt_counts(contents):
     assert open_think_tail(trace_of("hi<think>well", *contents, continues=True)) == THINK
     assert open_think_tail(trace_of("hi<think>well</think>so", *contents, continues=True)) is None
+
+
+SPECIAL = Vocabulary(10, {7: "<end>", 8: ""}, eos_ids=(7, 8, 9))
+CUT_AT_FIVE: dict[str, JSON] = {"max_tokens": 5}
+
+
+def answered(finish_reason: str | None, completion_tokens: int | None = None, body: JSON = None) -> Trace:
+    chat = ChatResult({"content": "a"}, finish_reason, usage=Usage(12, completion_tokens))
+    return Trace(Request(CUT_AT_FIVE if body is None else {}, ""), chat=chat)
+
+
+@pytest.mark.parametrize(
+    ("finish_reason", "count", "reason"),
+    [
+        ("length", 1, "finish_reason is `length`"),
+        ("stop", 4, None),
+        ("stop", 5, "5 tokens were written, max_tokens is 5, and the last one is not an end token"),
+        ("stop", 7, "7 tokens were written, max_tokens is 5, and the last one is not an end token"),
+        ("stop", 8, None),  # thought is counted and not limited
+        (None, 8, "8 tokens were written, max_tokens is 5, and the last one is not an end token"),
+        ("stop", None, None),
+    ],
+)
+def test_a_count_shows_a_cut_at_the_limit_and_hidden_thought_far_above(
+    finish_reason: str | None, count: int | None, reason: str | None
+) -> None:
+    assert why_cut(answered(finish_reason, count)) == reason
+    assert why_cut(answered("stop", count, body={})) is None
+
+
+def test_ids_are_counted_before_what_the_server_says() -> None:
+    raw = Completion("abc", (1,) * 8, None, usage=Usage(1, 3))
+    trace = replace(answered("stop", 4), raw=raw)
+
+    assert completion_tokens(trace) == 8
+    assert str(why_cut(trace)).startswith("8 tokens were written")
+    assert completion_tokens(replace(trace, raw=replace(raw, token_ids=None))) == 4
+    assert completion_tokens(replace(trace, raw=replace(raw, token_ids=None), chat=None)) == 3
+    assert completion_tokens(Trace(Request({}, ""))) is None
+
+
+@pytest.mark.parametrize(
+    ("has_chat", "evidence", "whose"),
+    [
+        (False, Basis.TEXT_ONLY, "the raw completion"),
+        (True, Basis.SAME_RUN, "a run that wrote the same tokens"),
+        (True, Basis.TEXT_ONLY, "a second run of the same prompt"),
+    ],
+)
+def test_a_raw_output_that_the_limit_ended_says_which_run_it_is_of(has_chat: bool, evidence: Basis, whose: str) -> None:
+    chat = ChatResult({}, "stop") if has_chat else None
+    trace = Trace(Request({}, ""), raw=Completion("a", None, "length"), chat=chat, evidence=evidence)
+
+    assert why_cut(trace) == f"{whose} ended with finish_reason `length`"
+
+
+@pytest.mark.parametrize(("of_stream", "is_cut"), [((1, 2), True), ((1, 3), False), (None, False)])
+def test_a_stream_of_the_same_tokens_shows_the_cut(of_stream: tuple[int, ...] | None, *, is_cut: bool) -> None:
+    chat = ChatResult({}, "stop", token_ids=(1, 2) if of_stream else None)
+    trace = Trace(Request({}, ""), chat=chat, chat_stream=ChatResult({}, "length", token_ids=of_stream))
+
+    assert why_cut(trace) == ("the stream of the same tokens has finish_reason `length`" if is_cut else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "stop_reason", "of_chat", "ends"),
+    [
+        ("a", (1, 2), None, None, False),
+        ("a", (1, 9), None, None, True),
+        ("a", (9, 1), None, None, False),
+        ("a<end>", None, None, None, True),
+        ("<end>a", None, None, None, False),
+        ("a", None, "b", None, True),
+        ("a", None, None, "b", True),
+    ],
+)
+def test_an_output_ends_with_a_stop_by_its_id_its_text_or_the_servers_word(
+    text: str, ids: tuple[int, ...] | None, stop_reason: str | None, of_chat: str | None, *, ends: bool
+) -> None:
+    raw = Completion(text, ids, None, stop_reason)
+    trace = Trace(Request({}, ""), raw=raw, chat=ChatResult({}, None, of_chat), vocabulary=SPECIAL)
+
+    assert ends_with_stop(trace) is ends
+    assert ends_with_stop(replace(trace, vocabulary=None)) is (stop_reason is not None or of_chat is not None)
+    assert ends_with_stop(replace(trace, chat=None)) is (ends and of_chat is None)
+    assert not ends_with_stop(replace(trace, raw=None))
+
+
+@pytest.mark.parametrize(("counted", "beyond"), [(5, 0), (6, 0), (7, 2), (4, 0), (3, -2), (0, 0), (None, 0)])
+def test_a_bos_more_or_less_than_our_render_counts_as_none(counted: int | None, beyond: int) -> None:
+    chat = ChatResult({}, None, usage=Usage(counted))
+    trace = Trace(Request({}, ""), chat=chat, local_prompt=Prompt("local", "", (), TOKENS))
+
+    assert counted_beyond_render(trace) == beyond
+    assert counted_beyond_render(replace(trace, prompt=trace.local_prompt)) == 0
+
+
+def test_a_text_opens_with_a_thought_only_at_its_beginning() -> None:
+    assert opens_with_thought(" \n<think>a") == THINK
+    assert str(opens_with_thought("<thought>a")).count("</thought>") == 1
+    assert opens_with_thought("a<think>") is None
+
+
+def test_a_quotation_is_cut_to_its_limit() -> None:
+    assert (quote("abcde", 5), quote("abcdef", 5), len(quote("a" * 500))) == ("abcde", "abcd…", 120)
