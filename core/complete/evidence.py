@@ -113,8 +113,7 @@ class Gathering(SecondRun):
         rendering = asyncio.create_task(self._render())
         asking, other_way = self._start()
         streams = self._wants_stream
-        chatting, streaming = (other_way, asking) if streams else (asking, other_way)
-        sampling = asyncio.create_task(self._sample(rendering, chatting, streaming))
+        sampling = asyncio.create_task(self._sample(rendering, asking, other_way))
         tasks = (rendering, asking, other_way, sampling)
         try:
             asked, other = await asking, await other_way

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
@@ -53,12 +53,7 @@ class SecondRun:
         rendered = await settled(self.client.render(self.body))
         return None if isinstance(rendered, BackendError) else rendered
 
-    async def _sample(
-        self,
-        rendering: asyncio.Task[RenderAnswer | None],
-        chatting: Asking,
-        streaming: Asking,
-    ) -> Sampling:
+    async def _sample(self, rendering: asyncio.Task[RenderAnswer | None], *asked: Asking) -> Sampling:
         """Run the raw completion as soon as the prompt is known."""
         if self.asks_once:
             return Sampling(problem="only the request itself was sent", is_unasked=True)
@@ -67,18 +62,14 @@ class SecondRun:
         rendered = await rendering
         if rendered is not None:
             return await self._sample_ids(rendered.token_ids, "the server's own render", rendered)
-        ids = await self._ids_of_chat(chatting, streaming)
+        ids = await self._ids_of_chat(asked)
         if ids is not None:
             return await self._sample_ids(ids, "the chat's own prompt ids")
         return await self._sample_without_chat()
 
-    async def _ids_of_chat(
-        self,
-        chatting: Asking,
-        streaming: Asking,
-    ) -> tuple[int, ...] | None:
-        """Return the prompt ids when stream or chat reports them; `None` when both have ended without."""
-        ended = asyncio.create_task(_all_done(chatting, streaming))
+    async def _ids_of_chat(self, asked: Sequence[Asking]) -> tuple[int, ...] | None:
+        """Return the prompt ids when an answer reports them; `None` when all have ended without."""
+        ended = asyncio.create_task(_all_done(*asked))
         ended.add_done_callback(lambda _: self.has_update.set())
         try:
             await self.has_update.wait()

@@ -283,9 +283,9 @@ def describe_raw(trace: Trace, parse: Parse) -> str:
         return f"The text opens turns (`{opener}`), as a prompt does; read as a raw output, it contains no call"
     if call_marker is not None:
         return f"The raw output contains the markup of a call (`{call_marker}`) and no call that could be read"
-    best = max(((score.score, name) for name, score in parse.format_scores.items()), default=(0.0, ""))
-    if best[0] >= _SURE:
-        return f"The raw output is in the format `{best[1]}` and contains no call that could be read"
+    sure = [(score.score, name) for name, score in parse.format_scores.items() if score.score >= _SURE]
+    if sure:
+        return f"The raw output is in the format `{max(sure)[1]}` and contains no call that could be read"
     return "The raw output contains no tool call"
 
 
