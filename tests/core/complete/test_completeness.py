@@ -88,6 +88,20 @@ def test_a_word_in_more_tokens_than_needed_next_to_control_tokens_is_no_loss_but
     )
 
 
+@pytest.mark.parametrize(("finish_reason", "more"), [("length", 2), ("stop", 3)])  # one of three is the end token
+def test_two_tokens_that_a_short_text_lacks_are_proof_and_one_is_not(
+    tokenizer: Tokenizer, finish_reason: str, more: int
+) -> None:
+    length = len(tokenizer.encode(PROSE))
+    enough, too_few = (
+        judge_completeness(counted(PROSE, length + count, finish_reason=finish_reason), witness(tokenizer))
+        for count in (more, more - 1)
+    )
+
+    assert (too_few.completeness, enough.completeness) == (Completeness.UNKNOWN, Completeness.STRIPPED)
+    assert f"{length}: 2 that the model wrote are missing" in enough.completeness_reason
+
+
 def test_a_few_odd_words_in_a_long_text_are_not_proof(tokenizer: Tokenizer) -> None:
     text = PROSE * 40
     length = len(tokenizer.encode(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -23,10 +24,9 @@ def outcome(*names: str | None, error: str | None = None) -> ParserOutcome:
 READS, READS_NOT = outcome("get_weather"), outcome()
 
 
-def tried(server: Server | None = VLLM, **parsers: ParserOutcome) -> Trace:
-    named = {name.replace("__", ":"): one for name, one in parsers.items()}
+def tried(parsers: Mapping[str, ParserOutcome], server: Server | None = VLLM) -> Trace:
     assert PLAIN.parse is not None
-    return replace(PLAIN, server=server, parse=replace(PLAIN.parse, parsers=named))
+    return replace(PLAIN, server=server, parse=replace(PLAIN.parse, parsers=parsers))
 
 
 def trials(trace: Trace) -> Trials:
@@ -39,8 +39,9 @@ def advised(trace: Trace) -> tuple[str, ...]:
 
 
 def test_a_parser_reads_an_output_if_it_returns_its_calls_by_name() -> None:
-    others = {"vllm__b": outcome("get_time"), "vllm__c": outcome("get_weather", "get_weather"), "vllm__d": READS_NOT}
-    trace = tried(vllm__a=READS, **others, vllm__e=outcome(None), vllm__f=outcome(error="It failed."))
+    others = {"vllm:b": outcome("get_time"), "vllm:c": outcome("get_weather", "get_weather"), "vllm:d": READS_NOT}
+    odd = {"vllm:e": outcome(None), "vllm:f": outcome(error="It failed.")}
+    trace = tried({"vllm:a": READS, **others, **odd})
 
     assert trials(trace) == Trials(("a", "b", "c", "d", "e"), ("a",))
     assert advised(trace) == ("a",)
@@ -60,18 +61,18 @@ def test_a_parser_reads_an_output_if_it_returns_its_calls_by_name() -> None:
 def test_only_parsers_of_the_servers_software_and_release_were_asked(
     server: Server | None, asked: tuple[str, ...]
 ) -> None:
-    trace = tried(server, **{"vllm:a+qwen3": READS, "sglang:b": READS, "vllm@0.32.0:d": READS})
+    trace = tried({"vllm:a+qwen3": READS, "sglang:b": READS, "vllm@0.32.0:d": READS}, server)
 
     assert trials(trace).asked == asked
 
 
 def test_without_a_trial_the_table_of_the_format_says_which() -> None:
-    assert "hermes" in advised(tried())
-    assert "hermes" not in advised(tried(vllm__hermes=READS_NOT))
-    assert "hermes" not in advised(tried(replace(VLLM, tool_parser="hermes")))
-    assert advised(tried(replace(VLLM, parser_families=("kimi_k2",)))) == ()
+    assert "hermes" in advised(tried({}))
+    assert "hermes" not in advised(tried({"vllm:hermes": READS_NOT}))
+    assert "hermes" not in advised(tried({}, replace(VLLM, tool_parser="hermes")))
+    assert advised(tried({}, replace(VLLM, parser_families=("kimi_k2",)))) == ()
     assert advised(replace(PLAIN, parse=None)) == ()
 
 
 def test_the_parser_that_runs_is_not_advised_though_it_reads_the_output_by_trial() -> None:
-    assert advised(tried(replace(VLLM, tool_parser="a"), vllm__a=READS, vllm__b=READS)) == ("b",)
+    assert advised(tried({"vllm:a": READS, "vllm:b": READS}, replace(VLLM, tool_parser="a"))) == ("b",)

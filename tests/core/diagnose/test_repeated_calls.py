@@ -11,7 +11,9 @@ from prompt_debugger.core.diagnose.repeated_calls import not_returned, report_re
 
 
 def written(arguments: str, name: str = "f", span: tuple[int, int] = (0, 1)) -> ToolCallAttempt:
-    return ToolCallAttempt(name, arguments, decode_json(arguments), None, CallStatus.COMPLETE, Place.BODY, Span(*span))
+    decoded = decode_json(arguments)
+    values = decoded if isinstance(decoded, dict) else None
+    return ToolCallAttempt(name, arguments, values, None, CallStatus.COMPLETE, Place.BODY, Span(*span))
 
 
 def returned(arguments: JSON, name: str = "f") -> CallField:
