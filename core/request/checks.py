@@ -15,6 +15,7 @@ from typing import Final
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.vendor_fields import vendor_field, vendor_key
 from prompt_debugger.core.request.places import Path
 
 # What vLLM reads; what is not listed is accepted and ignored there. Source: vLLM 0.32.0, `ChatCompletionRequest` and
@@ -156,9 +157,8 @@ def check_body(body: JSONObject) -> Iterator[Problem]:
     for name, value in body.items():
         kind = BODY_KINDS.get(name)
         if name not in BODY_FIELDS:
-            advice = BODY_ADVICE.get(name, "")
-            said = f"vLLM ignores the field {shorten(name)}."
-            yield Problem((name,), said, advice, name=name, known=() if advice else BODY_FIELDS)
+            if value is not None:  # what is not set is lost nowhere
+                yield _unread_field(name, value)
         elif kind is not None and (value is not None or name == "messages"):
             yield from _check_kind((name,), value, kind)
     messages, tools = body.get("messages"), body.get("tools")
@@ -167,6 +167,14 @@ def check_body(body: JSONObject) -> Iterator[Problem]:
     if isinstance(tools, list):
         yield from _check_tools(tools)
     yield from _check_flags(body)
+
+
+def _unread_field(name: str, value: JSON) -> Problem:
+    said = f"vLLM ignores the field {shorten(name)}."
+    if (of_vendor := vendor_field(name, value)) is not None:
+        return Problem((name,), said, of_vendor.words)
+    advice = BODY_ADVICE.get(name, "")
+    return Problem((name,), said, advice, name=name, known=() if advice else BODY_FIELDS)
 
 
 def _check_kind(path: Path, value: JSON, kind: str) -> Iterator[Problem]:
@@ -280,11 +288,12 @@ def _check_called(at: Path, call: JSONObject, function: JSONObject) -> Iterator[
 
 def _check_message_fields(path: Path, message: JSONObject, role: str) -> Iterator[Problem]:
     known = MESSAGE_FIELDS[""] | MESSAGE_FIELDS.get(role, frozenset())
-    for name in message:
-        if name not in known:
+    for name, value in message.items():
+        if name not in known and value is not None:
+            of_vendor = vendor_key(role, name)
             sentence = f"vLLM drops the key {shorten(name)} of a message with the role {shorten(role)}."
             advice = "This is the older form; write `tool_calls`." if name == "function_call" else ""
-            yield Problem((*path, name), f"{sentence} {advice}".rstrip())
+            yield Problem((*path, name), f"{sentence} {of_vendor.words if of_vendor else advice}".rstrip())
     if "reasoning" in message and "reasoning_content" in message:
         yield Problem(
             (*path, "reasoning_content"), "Both `reasoning` and `reasoning_content` are given; vLLM uses the first."

@@ -4,7 +4,8 @@ What it finds:
     Fields that were sent and that vLLM accepts without using, as noted while the request
     was read; not if the server is known to be different software, and as a possibility if it is
     not known at all. And fields of which the
-    server's log says that it ignored them.
+    server's log says that it ignored them. A field that a vendor's own reference documents is reported
+    only if the server is known to be vLLM: its request may well go to that vendor.
 
 Why it matters:
     Most servers take unknown fields with status 200 and do nothing: a setting that was
@@ -30,6 +31,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.base.vendor_fields import vendor_field_at
 from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
@@ -85,6 +87,8 @@ def find(trace: Trace) -> Iterator[Report]:
     for notice in trace.request.notices:
         if _ID.fullmatch(notice.field) is not None and "model" not in trace.request.body:
             continue  # messages of a record, which keeps each with its id
+        if not is_vllm and vendor_field_at(trace.request.body, notice.field) is not None:
+            continue  # right at that vendor's API, and nothing says that the request is for another
         if notice.field and notice.field not in (*SUCCESSORS, *_AT_OLLAMA) and _IGNORED.search(notice.message):
             yield Report(
                 title=f"The server ignores `{notice.field}`." if is_vllm else f"`{notice.field}` may be ignored.",

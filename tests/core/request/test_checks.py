@@ -132,3 +132,46 @@ def test_what_was_meant_is_looked_for_only_where_it_is_told(monkeypatch: pytest.
 
     assert len(request.notices) == len(looked) == 100
     assert ("Did you mean `temperature`?" in request.notices[0].message) is (where == "fields")
+
+
+def said_of(body: JSONObject) -> dict[str, str]:
+    return {notice.field: notice.message for notice in read_request(json.dumps(body)).notices}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "vendor"),
+    [
+        ("reasoning_format", "parsed", "Groq and Cerebras"),
+        ("safe_prompt", True, "Mistral's API"),
+        ("plugins", [{"id": "web"}], "OpenRouter"),
+        ("thinking", {"type": "disabled"}, "DeepSeek"),
+        ("moderation", {"model": "omni"}, "OpenAI's API"),
+    ],
+)
+def test_a_vendors_field_is_named_as_that_vendors_and_no_other_is_guessed(field: str, value: JSON, vendor: str) -> None:
+    said = said_of({"messages": [USER], field: value})[field]
+
+    assert vendor in said
+    assert "Did you mean" not in said
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("reasoning_efort", "low", "Did you mean `reasoning_effort`?"),
+        ("thinking", True, "chat_template_kwargs"),
+        ("provider", "groq", "vLLM ignores the field"),
+    ],
+)
+def test_near_miss_a_name_or_a_kind_of_value_that_no_vendor_documents(field: str, value: JSON, words: str) -> None:
+    said = said_of({"messages": [USER], field: value})[field]
+
+    assert words in said
+    assert "documented by" not in said
+
+
+def test_what_is_null_is_lost_nowhere() -> None:
+    user: JSONObject = {**USER, "tool_calls": None, "tool_call_id": None}
+
+    assert said_of({"messages": [user], "safety_model": None, "some_field": None}) == {}
+    assert "messages[0].tool_call_id" in said_of({"messages": [{**USER, "tool_call_id": "a"}]})
