@@ -45,10 +45,13 @@ def endpoint_of(api: Api) -> str:
 def name_in(namespace: JSON, name: JSON) -> JSON:
     """Return the one name for a function in a namespace of Responses, joined as vLLM shows it to a model.
 
-    >>> name_in("crm", "find"), name_in(None, "find")
-    ('crm__find', 'find')
+    A function that OpenAI loads later (`defer_loading`) comes back in a namespace that is called as itself.
+
+    >>> name_in("crm", "find"), name_in(None, "find"), name_in("find", "find")
+    ('crm__find', 'find', 'find')
     """
-    return f"{namespace}__{name}" if isinstance(namespace, str) and namespace and isinstance(name, str) else name
+    is_within = isinstance(namespace, str) and namespace not in ("", name) and isinstance(name, str)
+    return f"{namespace}__{name}" if is_within else name
 
 
 def name_model(body: JSONObject, model: str | None) -> JSONObject:

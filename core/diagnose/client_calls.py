@@ -6,7 +6,7 @@ import re
 
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, find_client_call
-from prompt_debugger.core.diagnose.fields import request_tools
+from prompt_debugger.core.diagnose.fields import message_texts, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
 
@@ -112,10 +112,12 @@ def client_call(trace: Trace, content: str) -> ClientCall | None:
     return None if is_wanted else found
 
 
-def report_client_call(call: ClientCall, content: str) -> Report:
+def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
     if call.notation is Notation.TEXT_AS_NAME:
         return _report_text_as_name(call, content)
+    if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop) is None and _teaches_react(trace):
+        return _report_as_asked(call, content)
     detail, fix = _OF_NOTATION[call.notation]
     if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
         detail += (
@@ -134,6 +136,23 @@ def report_client_call(call: ClientCall, content: str) -> Report:
 def form_of(call: ClientCall) -> str:
     """Return what a call is written as."""
     return call.notation.value if call.notation in _IN_WORDS else "XML"
+
+
+def _teaches_react(trace: Trace) -> bool:
+    """Return whether the request's own text asks for calls in ReAct: then its client reads them."""
+    asked = (field for field in message_texts(trace.request) if field.role != "assistant")
+    return any("Action Input:" in field.text for field in asked)
+
+
+def _report_as_asked(call: ClientCall, content: str) -> Report:
+    return Report(
+        title=f"The call to `{call.name}` is in content as lines of `Action`, as the request's prompt asks.",
+        detail="The prompt teaches the ReAct notation, which the agent framework that wrote it reads from the text.",
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix="If the framework does not run it, check how its parser reads this text. For calls in `tool_calls`, have "
+        "it send `tools` instead of this prompt.",
+        severity=Severity.NOTE,
+    )
 
 
 def _report_text_as_name(call: ClientCall, content: str) -> Report:

@@ -87,6 +87,12 @@ def last_role(request: Request) -> str | None:
     return as_text(messages[-1].get("role")) if messages else None
 
 
+def keeps_history_elsewhere(request: Request) -> bool:
+    """Return whether a request of Responses continues what the server keeps: then it shows a part of the history."""
+    native = request.native or {}
+    return bool(native.get("previous_response_id") or native.get("conversation"))
+
+
 def message_texts(request: Request) -> Iterator[TextField]:
     """Yield every text of every message's content, text parts included, in order."""
     for index, message in numbered_messages(request):

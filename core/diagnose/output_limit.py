@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prompt_debugger.core.base.types import Finding, JSONObject, Trace
+from prompt_debugger.core.base.types import Api, Finding, JSONObject, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_context_word
 from prompt_debugger.core.diagnose.fields import as_count, body_of
@@ -47,7 +47,8 @@ def output_limit(trace: Trace) -> OutputLimit:
     cap, written = max_tokens_of(trace), completion_tokens(trace)
     context = None if trace.server is None else trace.server.max_model_len
     prompt = prompt_tokens(trace)
-    reaches_cap = cap is not None and (written is None or written >= cap - _TOLERANCE)
+    is_sure = trace.request.api is Api.GEMINI  # whose `MAX_TOKENS` is that of the request, whatever it counts as output
+    reaches_cap = cap is not None and (written is None or is_sure or written >= cap - _TOLERANCE)
     if trace.chat is not None and is_context_word(trace.chat.finish_reason):
         return OutputLimit("the model's context, as the server reports", _LONGER_CONTEXT)
     if not reaches_cap and context and prompt and written and prompt + written >= context - _TOLERANCE:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object, decode_json, decoded, is_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
-from prompt_debugger.core.diagnose.broken_arguments import stops_early
+from prompt_debugger.core.diagnose.broken_arguments import Break, break_of, stops_early
 from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail
 from prompt_debugger.core.diagnose.schemas import violations
@@ -30,6 +30,7 @@ class Breach(StrEnum):
     CUT = "cut"
     REASONING = "reasoning"
     UNCLOSED = "unclosed"
+    REPEATED = "repeated"
     IGNORED = "ignored"
     SCHEMA = "schema"
 
@@ -104,7 +105,18 @@ def breach_of(trace: Trace, promise: Promise) -> tuple[Breach, str] | None:
         )
     if text.strip()[:1] in ("{", "[") and stops_early(text):
         return Breach.UNCLOSED, problem
+    if problem == _NO_JSON and (count := _documents(text, promise.schema)) > 1:
+        return Breach.REPEATED, f"{count} JSON documents follow each other"
     return (Breach.IGNORED if problem == _NO_JSON else Breach.SCHEMA), problem
+
+
+def _documents(text: str, schema: JSON) -> int:
+    """Return how many documents end to end a text is; 0 if it is anything else, or if one breaks the schema."""
+    fault = break_of(text)
+    if fault is None or fault.kind is not Break.JOINED:
+        return 0
+    parts = [text[part.start : part.stop] for part in fault.parts]
+    return len(parts) if all(_problem(part, schema) is None for part in parts) else 0
 
 
 _NO_JSON = "it is not JSON"

@@ -101,6 +101,13 @@ def asked_server(trace: Trace) -> bool:
     return trace.server is not None and bool(trace.server.base_url)
 
 
+def was_answered(trace: Trace) -> bool:
+    """Return whether a server or a template took the request: it was rendered, or an answer came and no error."""
+    return trace.prompt is not None or (
+        trace.chat is not None and trace.chat.error is None and bool(trace.chat.message)
+    )
+
+
 def comparison(trace: Trace) -> Certainty | None:
     """Say how surely raw output and chat message belong to one generation; decided in `core.base.comparable`.
 

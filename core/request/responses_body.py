@@ -9,7 +9,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.base.wire import name_in
 from prompt_debugger.core.request.body_work import OF_SERVERS, BodyWork, keep_tools, objects_in, plain_text
-from prompt_debugger.core.request.responses_tools import flat_tools, set_choice
+from prompt_debugger.core.request.responses_tools import LATER_TOOLS, flat_tools, later_tools, set_choice
 
 
 def is_responses_body(value: JSONObject) -> bool:
@@ -62,8 +62,9 @@ def convert_responses(value: JSONObject, work: BodyWork) -> None:
         work.place = f"input[{index}]"
         _item(item, work.place, work)
     for name, option in value.items():
-        if name not in ("model", "instructions", "input"):
+        if name not in ("model", "instructions", "input", "tools"):
             _responses_option(name, option, value.get("tools"), work)
+    _set_tools(value, work)
     if work.body.get("top_logprobs"):  # chat completions takes it only together with this
         work.body["logprobs"] = True
 
@@ -96,7 +97,9 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
             output = _parts(output, place, work) if isinstance(output, list) else output
             work.add({"role": "tool", "tool_call_id": item.get("call_id"), "content": output}, "output", "call_id")
         case other:
-            work.lose(place, f"Items of type `{str(other)[:40]}` do not exist in chat completions.")
+            as_offered = f"The tools of `{other}` were read as if they had been offered from the beginning."
+            unknown = f"Items of type `{str(other)[:40]}` do not exist in chat completions."
+            work.lose(place, as_offered if other in LATER_TOOLS else unknown)
     return None
 
 
@@ -122,13 +125,25 @@ def _part(part: JSONObject, place: str, work: BodyWork) -> JSON:
             return None
 
 
+def _set_tools(value: JSONObject, work: BodyWork) -> None:
+    """Set the tools of the request and those that its input brings, each once."""
+    given = value.get("tools")
+    if given is not None and not isinstance(given, list):
+        work.lose("tools", "`tools` is not a list.")
+    tools = [*flat_tools(given, work)]
+    names = [as_object(as_object(tool).get("function")).get("name") for _, tool in tools]
+    for place, tool in later_tools(value["input"], work):
+        if (name := as_object(as_object(tool).get("function")).get("name")) not in names:
+            names.append(name)
+            tools.append((place, tool))
+    if tools or isinstance(given, list):
+        keep_tools([tool for _, tool in tools], given, work)
+    work.origins |= {f"tools[{at}].function": place for at, (place, _) in enumerate(tools)}
+
+
 def _responses_option(name: str, option: JSON, offered: JSON, work: BodyWork) -> None:
     value = as_object(option)
-    if name == "tools" and isinstance(option, list):
-        tools = [*flat_tools(option, work)]
-        keep_tools([tool for _, tool in tools], option, work)
-        work.origins |= {f"tools[{at}].function": place for at, (place, _) in enumerate(tools)}
-    elif name == "tool_choice" and value:
+    if name == "tool_choice" and value:
         set_choice(value, offered, work)
     elif name == "reasoning" and "effort" in value:
         work.body["reasoning_effort"] = value["effort"]

@@ -19,10 +19,20 @@ _ONE_TEXT: JSONObject = {"type": "object", "properties": {"input": {"type": "str
 _CALLED = ("function", "custom")
 
 
-def flat_tools(tools: list[JSON], work: BodyWork) -> Iterator[tuple[str, JSON]]:
+LATER_TOOLS = ("additional_tools", "tool_search_output")  # items of the input that offer more tools
+
+
+def later_tools(items: JSON, work: BodyWork) -> Iterator[tuple[str, JSON]]:
+    """Yield the tools that items of the input offer besides the request's own, each with its place there."""
+    for index, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, dict) and item.get("type") in LATER_TOOLS:
+            yield from flat_tools(item["tools"], work, f"input[{index}].tools")
+
+
+def flat_tools(tools: JSON, work: BodyWork, within: str = "tools") -> Iterator[tuple[str, JSON]]:
     """Yield the tools of chat completions that tools of Responses are, each with its place there."""
-    for index, tool in enumerate(tools):
-        place = f"tools[{index}]"
+    for index, tool in enumerate(tools if isinstance(tools, list) else []):
+        place = f"{within}[{index}]"
         if isinstance(tool, dict) and tool.get("type") == "namespace":
             yield from _read_namespace(tool, place, work)
         elif (flat := _flat_tool(tool, place, work)) is not None:

@@ -38,6 +38,10 @@ _REASONS: Mapping[str, str] = MappingProxyType(
 )
 
 
+# What Vertex writes with `enum-encoding=int`; the APIs agree on these numbers alone.
+_NUMBERED = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
+
+
 def _get(value: JSONObject, camel: str) -> JSON:
     """Return a field by its name in camel case, or else in snake case."""
     if camel in value:
@@ -51,6 +55,8 @@ def _is_answer(value: JSONObject) -> bool:
     candidates = objects_of(value.get("candidates"))
     if candidates:
         return any("content" in one or _get(one, "finishReason") is not None for one in candidates)
+    if "expireTime" in value:
+        return False  # what `cachedContents` answers
     return isinstance(_get(value, "promptFeedback"), dict) or isinstance(_get(value, "usageMetadata"), dict)
 
 
@@ -130,7 +136,9 @@ def _kind(part: JSONObject) -> str:
 
 def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str | None:
     blocked = _get(as_object(_get(value, "promptFeedback")), "blockReason")
-    reason = text_of(_get(candidate, "finishReason"))
+    given = _get(candidate, "finishReason")
+    number = integer_of(given) or 0
+    reason = text_of(given) or (_NUMBERED[number] if number < len(_NUMBERED) else f"number {number}") or None
     if reason is None:
         return "content_filter" if blocked else None
     reason = reason.removeprefix("FinishReason.")

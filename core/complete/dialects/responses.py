@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.comparable import OTHER_ITEM
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
@@ -77,7 +78,7 @@ def _take_item(item: JSONObject, draft: MessageDraft) -> None:
             parts = (*objects_of(item.get("content")), *objects_of(item.get("summary")))
             draft.reasoning += [text_of(part.get("text")) or "" for part in parts]
         case other:
-            draft.note(f"An item of type `{str(other)[:40]}` of the response does not exist in chat messages.")
+            draft.note(f"{OTHER_ITEM} `{str(other)[:40]}` of the response does not exist in chat messages.")
 
 
 def _name(item: JSONObject) -> JSON:
@@ -207,6 +208,8 @@ def _end(item: JSONObject, place: str, stream: _Stream) -> None:
         whole = MessageDraft()
         _take_item(item, whole)
         message = whole.message()
+        for note in whole.notes:
+            stream.draft.note(note)
         delta: JSONObject = {name: text for name in ("content", "reasoning", "refusal") if (text := message.get(name))}
         if delta:
             stream.draft.add(delta)

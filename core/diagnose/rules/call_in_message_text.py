@@ -112,7 +112,7 @@ def _find(trace: Trace) -> Iterator[Report]:
     left = not_returned(calls, returned)
     client = None if returned else client_call(trace, content)
     if client is not None and (client.notation in BEFORE_OTHERS or not calls):
-        yield report_client_call(client, content)
+        yield report_client_call(trace, client, content)
     elif left:
         yield _report_written(trace, left, content)
     elif repeated := calls or (returned and bare_calls(trace, content)):

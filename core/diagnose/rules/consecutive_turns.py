@@ -2,7 +2,8 @@
 
 What it finds:
     Neighbouring messages that are both the user's, or both the assistant's
-    without tool calls, with their places.
+    without tool calls, with their places. Silent where the request was answered, or its
+    prompt rendered: then nothing refused it.
 
 Why it matters:
     Templates of Mistral, Gemma and Llama 2 raise *roles must alternate* on such
@@ -27,7 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request, was_answered
 from prompt_debugger.core.diagnose.words import counted
 
 _MAX_SHOWN = 6
@@ -35,6 +36,8 @@ _MAX_SHOWN = 6
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report all pairs of one role in one report."""
+    if was_answered(trace):
+        return
     turns = [(index, as_text(message.get("role")), message) for index, message in numbered_messages(trace.request)]
     pairs = [
         (first[0], second[0], second[1])

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import OTHER_ITEM
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, is_unexpected_call, words_of_end
@@ -69,7 +70,7 @@ def find(trace: Trace) -> Iterator[Report]:
             evidence=(in_message("finish_reason" if word == chat.finish_reason else "native_finish_reason", word),),
             fix=_ENABLE if is_unexpected else _SIMPLER,
         )
-    elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message):
+    elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message) and not _has_more(trace):
         yield _report_streamed(trace, chat) or _report_empty(chat)
 
 
@@ -140,6 +141,11 @@ def _report_last_event(chat: ChatResult, written: int) -> Report:
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE,
     )
+
+
+def _has_more(trace: Trace) -> bool:
+    """Return whether the answer has items that messages of chat completions do not have, such as a search."""
+    return any(note.startswith(OTHER_ITEM) for note in trace.notes)
 
 
 def _is_blank(value: JSON, key: str = "") -> bool:

@@ -28,7 +28,7 @@ from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, as_text, request_tools
 from prompt_debugger.core.diagnose.near_names import closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request, was_answered
 from prompt_debugger.core.diagnose.words import listed
 
 
@@ -43,6 +43,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if as_list((trace.request.native or {}).get("tools")) and not offered:
         return  # tools that the vendor runs itself, which chat completions have no place for
     if not as_list(body.get("tools")) and not as_list(body.get("functions")):
+        if choice == "auto" and was_answered(trace):
+            return  # nothing was to be called, and nothing refused it
         yield Report(
             title=f"`tool_choice` is {_shown(choice)}, and the request has no tools.",
             detail="OpenAI and vLLM refuse `tool_choice` without `tools`; other servers ignore it.",

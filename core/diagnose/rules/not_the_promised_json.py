@@ -3,7 +3,8 @@
 What it finds:
     With `response_format` of type `json_object` or `json_schema`, or with
     `structured_outputs.json`, an answer without tool calls whose content is not JSON, or
-    breaks the schema: the constraint was ignored. A warning at the stage `complete` where a
+    breaks the schema: the constraint was ignored; or is the document several times, end to
+    end. A warning at the stage `complete` where a
     limit cut the answer before its JSON was complete; an answer that is complete although a limit
     was reached is not judged. A document that is not closed, and reasoning instead of JSON,
     have separate rules.
@@ -57,6 +58,15 @@ def find(trace: Trace) -> Iterator[Report]:
             detail=f"Content is {content[:80]!r}: {words}. The server did not enforce it.{_echo(content)}",
             evidence=evidence,
             fix="Check that the server supports this part of the schema: some drop an unsupported constraint silently.",
+        )
+    elif kind is Breach.REPEATED:
+        yield Report(
+            title=f"The answer contains the JSON that `{promise.field}` promises more than once.",
+            detail=f"Content is {content[:80]!r}: {words}, so it is not JSON as a whole. Each of them is complete.",
+            evidence=evidence,
+            fix="Decode the first document and leave the rest out (Python: `json.JSONDecoder().raw_decode`). The "
+            "model went on after a complete document, which the server's constraint did not prevent: report it to "
+            "the server's authors. If it happens with tools, offer none in the request that asks for the document.",
         )
     elif kind is Breach.IGNORED:
         yield Report(

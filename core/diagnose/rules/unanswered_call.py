@@ -26,12 +26,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import Api, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_text, calls_of_message, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
 _MAX_SHOWN = 6
+_JOIN_TURNS = (Api.MESSAGES, Api.GEMINI)  # messages of one role in a row are one turn there
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -47,8 +48,12 @@ def find(trace: Trace) -> Iterator[Report]:
         if role in ("tool", "function"):
             waiting.pop(as_text(message.get("tool_call_id")) or "", None)
         elif role in ("user", "assistant"):
+            calls = {call.id: call.field for call in calls_of_message(message, f"messages[{index}]") if call.id}
+            if role == "assistant" and trace.request.api in _JOIN_TURNS:
+                waiting |= calls
+                continue
             missing += waiting.items()
-            waiting = {call.id: call.field for call in calls_of_message(message, f"messages[{index}]") if call.id}
+            waiting = calls
     if not missing:
         return
     call_id, field = missing[0]

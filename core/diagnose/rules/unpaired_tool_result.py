@@ -4,7 +4,8 @@ What it finds:
     A message of role `tool` whose `tool_call_id` is the id of no call made before it, also
     if the history contains no call at all; one without an id although calls have ids; two
     tool messages with one id; two calls of one assistant message with one id. Calls without
-    a result have a separate rule.
+    a result have a separate rule. Silent where the server keeps the earlier turns
+    (`previous_response_id`, `conversation`).
 
 Why it matters:
     The template prints the result next to the wrong call or refuses the request; if it
@@ -27,13 +28,20 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_text, calls_of_message, numbered_messages
+from prompt_debugger.core.diagnose.fields import (
+    as_text,
+    calls_of_message,
+    keeps_history_elsewhere,
+    numbered_messages,
+)
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Walk the messages once and report ids that do not pair up."""
+    if keeps_history_elsewhere(trace.request):
+        return
     open_ids: Counter[str] = Counter()
     known: list[str] = []
     for index, message in numbered_messages(trace.request):

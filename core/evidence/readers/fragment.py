@@ -47,6 +47,8 @@ def _read_of(text: str) -> Evidence | None:
     is_inside = begins_inside(start)
     if not is_inside and not start.startswith(("{", "[", "...", "…")):
         return None
+    if start.startswith("data:"):
+        return None  # an event of a stream
     if not is_inside and (json_lines(text) or lenient_json_of(text) is not None):
         return None
     found = recover(start)

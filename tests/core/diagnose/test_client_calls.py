@@ -33,7 +33,7 @@ def trace_of(**body: JSON) -> Trace:
 def reported(content: str) -> Report:
     call = client_call(trace_of(), content)
     assert call is not None
-    return report_client_call(call, content)
+    return report_client_call(trace_of(), call, content)
 
 
 @pytest.mark.parametrize(("notation", "content"), TEXTS.items(), ids=list(TEXTS))
@@ -42,7 +42,7 @@ def test_each_notation_is_told_with_its_tool_and_its_place(notation: Notation, c
     call = client_call(trace_of(), words)
     assert call is not None
 
-    report = report_client_call(call, words)
+    report = report_client_call(trace_of(), call, words)
 
     assert call.notation is notation
     assert call.name == ("read_file" if notation is Notation.TAUGHT else "get_weather")
