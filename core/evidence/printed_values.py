@@ -13,7 +13,22 @@ HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _GO_VALUE = re.compile(r'(?<=[ \t]\w\w\w=)"((?:[^"\\]|\\.)*+)"?|(?<=[ \t]error=)"((?:[^"\\]|\\.)*+)"?')
 _DECODER = json.JSONDecoder(strict=False)  # a terminal may have broken the lines
 _BROKEN_KEY = re.compile(r'[,{]\s{0,8}"\w{0,40}\n\w{1,40}"\s{0,4}:')  # at a width, as no text has it
+# `Object {`, `Array [`, `String("…")`, `Number(5)`, `Bool(true)`, `Null`.
+_OF_RUST = re.compile(
+    r"""\bObject \{|\bArray \[|\bString\(("(?:[^"\\]|\\.)*+")\)|\b(?:Number|Bool)\((-?[\w.]{1,40})\)|\bNull\b"""
+)
 MAX_LITERAL = 60_000  # characters of a body that is written as Python
+
+
+def plain_of_rust(text: str) -> str:
+    r"""Return a text in which values of JSON that Rust printed for debugging are JSON.
+
+    >>> plain_of_rust('Some(Object {"code": Number(500), "message": String("no"), "param": Null})')
+    'Some({"code": 500, "message": "no", "param": null})'
+    """
+    if 'Object {"' not in text:
+        return text
+    return _OF_RUST.sub(lambda found: found[1] or found[2] or ("null" if found[0] == "Null" else found[0][-1]), text)
 
 
 def value_at(text: str, start: int) -> JSON:

@@ -41,6 +41,7 @@ from prompt_debugger.core.evidence.printed_values import (
     MAX_LITERAL,
     as_double,
     as_utf8,
+    plain_of_rust,
     python_value_at,
     value_at,
 )
@@ -69,9 +70,19 @@ _BODY = re.compile(
 )
 # The message of a body, which may be cut: `"message": "Cannot pass both …`.
 _MESSAGE_OF_CUT = re.compile(
-    r"""["'](?:message|error|detail)["']\s{0,9}:\s{0,9}(?:"(?P<double>(?:[^"\\\n]|\\.)++)|'(?P<single>(?:[^'\\\n]"
-    r"|\\.)++))"""
+    r"""["'](?:message|error|detail)["']\s{0,9}:\s{0,9}(?:"""
+    # A terminal may have broken a line within it: then it is closed, or goes on to the end.
+    r""""(?P<wrapped>(?:[^"\\\n]|\\.|\n(?=[ \t]{0,12}\S))++)(?="\s{0,9}[,}\]]|\s{0,9}\Z)"""
+    r"""|"(?P<double>(?:[^"\\\n]|\\.)++)"""
+    r"""|'(?P<single>(?:[^'\\\n]|\\.|\n(?=\S))++))"""
 )
+_WRAPPED = re.compile(r"\n[ \t]{0,12}")
+_IN_PATH, _GOES_ON = re.compile(r"[._\[]\w*\Z"), re.compile(r"[\w.\[]")
+_MAX_TOKEN = 80
+_CUT_LIST = re.compile(
+    r"\A[^\n]{0,80}\{'object': 'error', 'message': '\[\{\\?'type\\?': "
+)  # of faults, as vLLM sends it
+_SAYS_ERROR = re.compile(r"""["']error["']""")
 _MIN_WORDS = 15  # characters of an error that no table knows
 _TRACEBACK = "Traceback (most recent call last)"
 # Exceptions of what renders, sends and reads chat requests, whatever they say.
@@ -119,7 +130,7 @@ def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
     if is_program(text):
         return None
-    text = drop_denied(drop_handlers(drop_manual(drop_captions(_BOX.sub(" ", text[:MAX_CHARS])))))
+    text = drop_denied(drop_handlers(drop_manual(drop_captions(_BOX.sub(" ", plain_of_rust(text[:MAX_CHARS]))))))
     if text.lstrip().startswith(("data:", "event:")):
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)
@@ -244,16 +255,19 @@ def _read_exception(text: str) -> FoundError | None:
     last = _telling(text, matches)
     message = text[last.end() :]
     name = last[1]
-    body = _body_in(message)
+    body = _body_in(message) or (_cut_body_in(message) if _CUT_LIST.search(message) is not None else None)
     status = status_in(message[:300]) or _STATUS_BY_CLASS.get(name)
     if body is not None:
         return FoundError(_rebuild(_introduced(body, message), status, name), 0.95)
     message = cut_words(message)
     code = text[last.start() : last.end()].strip(" \t>|:!*`").rpartition(": ")[2].partition(" ")[0]
     refusal = Refusal(status, message, None, code)
-    is_known = recognise_error(message) is not None or recognise_error(code) is not None
-    if not is_known and recognise_error(with_frame := _add_frame(text, last)) is not None:
-        refusal, is_known = replace(refusal, message=with_frame), True
+    known = recognise_error(message) or recognise_error(code)
+    is_known = known is not None
+    if known is None or known.error.is_general:
+        framed = recognise_error(with_frame := _add_frame(text, last))
+        if framed is not None and (known is None or not framed.error.is_general):
+            refusal, is_known = replace(refusal, message=with_frame), True
     if not message or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
         return None  # an exception of someone's own program
     return FoundError(refusal, 0.9 if is_known else 0.7)
@@ -334,14 +348,27 @@ def _cut_body_in(text: str) -> Refusal | None:
         found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + MAX_LITERAL)
         if found is None:
             continue
-        words = json_of('"' + HALF_ESCAPE.sub("", found["double"] or as_double(found["single"] or "")) + '"')
+        text_of = found["double"] or _as_double(found["single"] or "")
+        literal = text_of if found["wrapped"] is None else _WRAPPED.sub(_joint, found["wrapped"])
+        words = json_of(f'"{HALF_ESCAPE.sub("", literal)}"')
         if isinstance(words, str) and _is_cut_within(text, found.end(), words):
             words = f"{words.rstrip()}…"
-        is_error = start[0].endswith(('error":', "error':")) or '"error"' in text[start.start() : found.start()]
+        is_error = _SAYS_ERROR.search(text, start.start(), found.start()) is not None
         if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
             reason = words_of_value({"message": words}) if faults_in(words) else ServerWords(words.strip(), None)
             return Refusal(status_in(text[start.start() :][:300]), reason.text, reason.field)
     return None
+
+
+def _joint(broken: re.Match[str]) -> str:
+    """Return what was at a line break that a terminal made: nothing within a path, else a blank."""
+    before = broken.string[max(0, broken.start() - _MAX_TOKEN) : broken.start()].rpartition(" ")[2]
+    return "" if _IN_PATH.search(before) and _GOES_ON.match(broken.string, broken.end()) else " "
+
+
+def _as_double(single: str) -> str:
+    """Return the inside of a single-quoted literal, of which a terminal may have broken the line, as JSON has it."""
+    return as_double(single).replace("\n", " ")
 
 
 def _is_cut_within(text: str, stop: int, words: str) -> bool:

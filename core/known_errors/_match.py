@@ -58,7 +58,7 @@ def find_sentence(text: str, index: SentenceIndex) -> Recognised | None:
     line = words_as_one_line(text)
     folded = line.lower()
     found = _find(line, folded, index.exact)
-    if found is None and "`" not in line:
+    if found is None and "`" not in line.replace("```", ""):
         found = _find(line, folded, index.bare)  # copied from a page that shows code marks as another font
     return found or (_cut_sentence(line, folded, index.exact) if line.endswith(CUT) else None)
 

@@ -43,6 +43,8 @@ _ORIGIN = re.compile(
     r"|Exception)\([\"'])?(.{10,}?)(?:[\"']\))?\.?$"
 )
 _NO_REASON = re.compile(r"(?:provider|upstream) returned (?:an )?error\W{0,3}", re.IGNORECASE)
+_AFTER_STRING = re.compile(r"\s{0,9}(?:[,}\]'\"\\]|\)\s{0,3}(?:[)\]}'\"\\]|\Z)|\Z)")
+_MAX_QUOTED = 300  # characters of a quotation within a string
 _ROOTS = ("body", "query", "path", "header")
 
 
@@ -97,15 +99,27 @@ def _value_in(text: str) -> str | None:
 def _string_at(text: str, start: int, escape: str, quote: str) -> str:
     """Return a string from its first character to its closing quote, or to the end where it is cut."""
     stop = min(len(text), start + _MAX_READ)
-    for closing in re.finditer(rf"(\\*+){quote}", text[start:stop]):
-        if len(closing[1]) == len(escape):
-            stop = start + closing.start()
-            if text[stop - 1] == "{":  # a body within, whose quotes were not escaped
-                stop = min(len(text), start + _MAX_READ)
-            break
+    closing = _closing(text, start, escape, quote)
+    if closing is not None and text[closing - 1] != "{":  # of a body within, whose quotes were not escaped
+        stop = min(stop, closing)
     value = re.sub(r"\\{1,15}[nrt]", "\n", text[start:stop])
     deeper = "\\" * (2 * len(escape) + 1)
     return value.replace(f"{deeper}{quote}", quote).replace(f"{escape}\\'", "'") if deeper in value else value
+
+
+def _closing(text: str, start: int, escape: str, quote: str) -> int | None:
+    """Return where a string is closed; a quotation mark that was not escaped within it, and is near, does not count."""
+    first: int | None = None
+    for found in re.finditer(rf"(\\*+){quote}", text[start : start + _MAX_READ]):
+        if len(found[1]) != len(escape):
+            continue
+        at = start + found.start()
+        first = at if first is None else first
+        if at - first > _MAX_QUOTED:
+            break
+        if text[at - 1] == "{" or _AFTER_STRING.match(text, start + found.end()) is not None:
+            return at
+    return first
 
 
 def _field_in(text: str) -> str | None:

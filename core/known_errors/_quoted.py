@@ -12,6 +12,7 @@ Unable to parse tool parameter JSON … Error: WHY JSON: TEXT       Anthropic's 
 Function NAME arguments: TEXT are not valid JSON                  LangChain
 Failed to parse "TEXT" (base64: …                                 LangChain4j
 Failed to parse. Text: "TEXT". Error: WHY     LangChain (JavaScript)
+LM Response: TEXT Expected to find output fields …                DSPy
 Could not parse LLM output: `TEXT`   Invalid json output: TEXT    LangChain
 """
 
@@ -36,6 +37,12 @@ _LANGCHAIN4J = re.compile(r"Failed to parse \"(.{1,20000}?)(?:(\" \(base64: )|\Z
 _LANGCHAIN_JS = re.compile(
     r"Failed to parse\. Text: \"(?P<text>.{1,20000}?)\"\. Error: (?P<why>[^\n]{1,300})", re.DOTALL
 )
+_DSPY = re.compile(
+    r"failed to parse the LM response\.\s{1,20}(?P<mark>>)?[\s>]{0,20}LM Response:(?P<text>.{0,20000}?)"
+    r"(?P<end>[\s>]{0,20}Expected to find output fields|\Z)",
+    re.DOTALL,
+)
+_MARK_OF_LINE = re.compile(r"(?m)^ {0,3}> ?")  # of a quotation in Markdown
 _LOG_LINE = re.compile(
     r"\n[ \t]{0,8}(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| )"
 )
@@ -251,6 +258,14 @@ def _read_langchain_js(message: str) -> Quoted | None:
     return Quoted(found["text"], why=found["why"].strip(), at=0 if is_bare else None)
 
 
+def _read_dspy(message: str) -> Quoted | None:
+    found = _DSPY.search(message)
+    if found is None:
+        return None
+    text = _MARK_OF_LINE.sub("", found["text"]) if found["mark"] else found["text"]
+    return Quoted(text.strip(), is_cut=not found["end"])
+
+
 def _read_agent(message: str) -> Quoted | None:
     found = _after(message, "Could not parse LLM output: ") or _after(message, "Invalid json output: ")
     if found is None:
@@ -292,5 +307,6 @@ _READERS: tuple[Callable[[str], Quoted | None], ...] = (
     _read_langchain,
     _read_langchain4j,
     _read_langchain_js,
+    _read_dspy,
     _read_agent,
 )

@@ -79,7 +79,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"GroqException|api\.groq\.com", "Groq"),
     (r"OpenrouterException|OpenRouterException|openrouter\.ai", "OpenRouter"),
     (r"DashscopeException|dashscope\.aliyuncs", "DashScope"),
-    (r"Lm_studioException|\[LM STUDIO|LM Studio(?:\.app|\\| )|lm-studio", "LM Studio"),
+    (r"Lm_studioException|\[LM STUDIO|LM Studio(?:\.app|\\| )|(?<!key provided: )lm-studio", "LM Studio"),
     (r"api\.moonshot", "Moonshot"),
     (r"api\.deepseek\.com|DeepseekException", "DeepSeek"),
     (r"api\.fireworks\.ai|Fireworks_aiException", "Fireworks"),

@@ -39,4 +39,14 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Value for 'tool_choice' is enabled only for api versions 2024-06-01 and later",
         cause=Cause.SETTING,
     ),
+    KnownError(
+        "{name:word} value as {value:word} is enabled only for api versions {version:word} and later",
+        Stage.REQUEST,
+        "The `api-version` in the address is older than the form that the request asks for.",
+        "Ask with that `api-version`, or a later one: clients have it in the settings of the endpoint or deployment "
+        "(`version`, `AZURE_OPENAI_API_VERSION`). The request itself needs no change.",
+        "https://github.com/danny-avila/LibreChat/issues/8325",
+        example="response_format value as json_schema is enabled only for api versions 2024-08-01-preview and later",
+        cause=Cause.SETTING,
+    ),
 )

@@ -166,4 +166,13 @@ SENTENCES: tuple[KnownError, ...] = (
         example="LiteLLM:ERROR: 1 validation error for ChatCompletionDeltaToolCall\nfunction.arguments",
         cause=Cause.OUTPUT,
     ),
+    KnownError(
+        'messages[msg_i].get("tool_calls") IndexError: list index out of range',
+        Stage.REQUEST,
+        "LiteLLM makes one prompt of the messages for Ollama's `/api/generate`, and its code fails where the last "
+        "message is the assistant's; the model was not asked.",
+        "Name the model `ollama_chat/NAME`, which sends the messages as they are, or update LiteLLM.",
+        "https://github.com/crewAIInc/crewAI/issues/2744",
+        cause=Cause.CLIENT,
+    ),
 )

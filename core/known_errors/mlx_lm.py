@@ -102,4 +102,13 @@ SENTENCES: tuple[KnownError, ...] = (
         field="model",
         cause=Cause.MODEL_NAME,
     ),
+    KnownError(
+        "json.loads(tool_text.strip()) json.decoder.JSONDecodeError",
+        Stage.PARSE,
+        "This release reads what is between the markers of a call as JSON, and the model wrote the call in its own "
+        "notation, such as `<arg_key>` and `<arg_value>`; the server breaks the answer off.",
+        "Update mlx-lm: newer releases have parsers for these notations and choose one by the model's template.",
+        "https://github.com/ml-explore/mlx-lm/issues/607",
+        example="tool_call = json.loads(tool_text.strip()) json.decoder.JSONDecodeError: Expecting value: line 1",
+    ),
 )

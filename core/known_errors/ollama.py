@@ -187,4 +187,32 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.REQUEST,
         look=Look.NO_USER,
     ),
+    KnownError(
+        "Did not receive done or success response in stream",
+        Stage.COMPLETE,
+        "Ollama's client for JavaScript read the stream to its end, and no event had `done: true`: it broke off, or a "
+        "gateway or another server in between wrote it in another form.",
+        "Ask once without streaming, and look at the server's log for that moment: a model process that ended, a "
+        "timeout of a proxy, or a model that this release serves only in part; update the server.",
+        "ollama-js, src/utils.ts: AbortableAsyncIterator",
+    ),
+    KnownError(
+        "Expected a completed response.",
+        Stage.COMPLETE,
+        "Ollama's client for JavaScript asked for a whole answer, and got one without `done: true`: a part of a "
+        "stream.",
+        "Check that what answers is Ollama itself, and that nothing in between turns streaming on.",
+        "ollama-js, src/browser.ts: processStreamableRequest",
+        is_distinctive=False,
+    ),
+    KnownError(
+        'do load request: Post "{address:word}": EOF',
+        Stage.COMPLETE,
+        "The process that Ollama started for the model ended while it loaded the model, so no request reached it.",
+        "Look at the lines above in Ollama's log: too little memory, a driver of the GPU, or a model file that this "
+        "release cannot read. Update Ollama, pull the model again, or load it with a smaller `num_ctx`. The request "
+        "needs no change.",
+        "https://github.com/aaif-goose/goose/issues/4482",
+        example='do load request: Post "http://127.0.0.1:52960/load": EOF',
+    ),
 )

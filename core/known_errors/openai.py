@@ -31,6 +31,18 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.ORPHAN_RESULTS,
     ),
     KnownError(
+        "Invalid 'messages[{message:int}].tool_calls[{call:int}].function.name': string does not match pattern",
+        Stage.REQUEST,
+        "A call in the history has a name with characters that the API does not accept: one that the model made up "
+        "(`multi_tool_use.parallel`, `functions.NAME`), or that the client changed.",
+        "Rename it in that message, and answer calls of unknown tools with an error as their result in place of "
+        "keeping such names; each later request repeats it.",
+        "https://github.com/microsoft/semantic-kernel/issues/8292",
+        example="Invalid 'messages[5].tool_calls[0].function.name': string does not match pattern. Expected a string "
+        "that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        field="messages[{message}].tool_calls[{call}].function.name",
+    ),
+    KnownError(
         "Invalid 'tools[{index:int}].function.name': string does not match pattern.",
         Stage.REQUEST,
         "A tool's name contains a character that is not allowed, such as a dot, a slash or a space.",
@@ -185,5 +197,17 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/openai/openai-agents-python/issues/270",
         example="Invalid 'input[1].id': 'x_1'. Expected an ID that begins with 'msg'.",
         field="input[{index}].id",
+    ),
+    KnownError(
+        "Incorrect API key provided: {key:word}. You can find your API key at https://platform.openai.com",
+        Stage.COMPLETE,
+        "OpenAI itself answered, and does not know this key.",
+        "If a local server or another vendor was meant, the request went to the wrong address: set the base URL where "
+        "this client reads it (`OPENAI_BASE_URL`, `base_url`, `api_base`); a key such as `lm-studio` or `EMPTY` shows "
+        "it. Otherwise set a key of your account.",
+        "https://github.com/OpenHands/OpenHands/issues/799",
+        example="Incorrect API key provided: lm-studio. You can find your API key at "
+        "https://platform.openai.com/account/api-keys.",
+        cause=Cause.ACCESS,
     ),
 )

@@ -401,4 +401,12 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/syv-ai/qwen38-27b-rtx3090/issues/19",
         example="Failed to advance FSM for request chatcmpl-96 for tokens 271. Please file an issue",
     ),
+    KnownError(
+        "Currently only named tools are supported",
+        Stage.REQUEST,
+        "This release of vLLM (before 0.6) accepts only the name of one tool as `tool_choice`, not `auto`.",
+        "Update vLLM, and start it with `--enable-auto-tool-choice` and the `--tool-call-parser` of the model.",
+        "https://github.com/run-llama/llama_index/issues/15941",
+        field="tool_choice",
+    ),
 )

@@ -229,7 +229,7 @@ def faults_in(text: str) -> list[JSON]:
     >>> faults_in("[{'type': 'missing', 'loc': ('body', 'messages'), 'msg': 'Field required'}]")
     [{'loc': ['body', 'messages'], 'msg': 'Field required'}]
     """
-    listed = text.strip()
+    listed = _closed(text.strip())
     if listed.startswith("[{") and listed.endswith("}]") and "'loc':" in listed and len(listed) <= _MAX_LISTED:
         return _faults_of_python(listed)
     below = _FAULTS_BELOW.search(text)
@@ -241,6 +241,14 @@ def faults_in(text: str) -> list[JSON]:
     for match in _VALIDATION_FAULT.finditer(text[:_MAX_LINES]):
         found.append({"loc": _steps_of_dotted(match[1]), "msg": match[2], **_given(match[3] or match[4])})
     return found
+
+
+def _closed(listed: str) -> str:
+    """Return a list that Python printed, up to its last whole entry where the copy of it was cut."""
+    if not listed.startswith("[{'type': ") or listed.endswith("}]"):
+        return listed
+    stop = listed.rfind("}, {'type': ")
+    return listed if stop < 0 else f"{listed[:stop]}}}]"
 
 
 def _given(value: str | None) -> JSONObject:

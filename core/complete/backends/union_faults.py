@@ -25,11 +25,12 @@ from prompt_debugger.core.complete.shapes import text_of
 NO_FORM = "None of the forms that the server knows accepts this value"
 
 _PLAIN_TYPES = frozenset({"str", "int", "float", "bool", "dict", "list"})
+_NAMELESS = "typed-dict"  # each form of a union of `TypedDict`s, in older releases of pydantic
 _MIN_FORMS = 3  # of a union whose errors are read as a whole
 _MANY_FORMS = 5  # of one whose value is named without its `type` or `role`
 _MAX_NESTED = 6  # unions within unions
 _KINDS = ("type", "role")
-_MISSING = "Field required"
+_MISSING, _EXTRA = "Field required", "Extra inputs are not permitted"
 _LEFT_OUT, _OTHERS = "Input should be '…'", "Others"  # of forms of which the errors are not shown
 _KIND = re.compile(r"[\w.:/-]{1,80}")
 # What a printed value begins with: `{'type': 'x', 'role': 'y', …`.
@@ -54,7 +55,7 @@ class _Fault(NamedTuple):
 
 def is_class(step: str) -> bool:
     """Return whether a step of a path is the name of a class or type, not of a field."""
-    return is_form(step) or "[" in step or "(" in step or step in _PLAIN_TYPES
+    return is_form(step) or "[" in step or "(" in step or step in _PLAIN_TYPES or step == _NAMELESS
 
 
 def is_form(step: str | int) -> bool:
@@ -72,7 +73,7 @@ def drop_other_forms(items: list[JSON]) -> list[JSON]:
         if fault is None:
             return items
         faults.append(fault)
-    left = _drop_alternatives(faults)
+    left = _drop_alternatives(_drop_nameless_forms(items, faults))
     resolved = _resolve(left, _MAX_NESTED)
     if resolved != left:
         return [fault.as_json() for fault in resolved]
@@ -109,6 +110,29 @@ def _fault_of(item: JSON) -> _Fault | None:
         if isinstance(step, int) or (isinstance(step, str) and (is_form(step) or not is_class(step)))
     )
     return _Fault(steps, says, value.get("input"))
+
+
+def _loc_of(item: JSON) -> list[JSON]:
+    loc = as_object(item).get("loc")
+    return loc if isinstance(loc, list) else []
+
+
+def _drop_nameless_forms(items: Sequence[JSON], faults: list[_Fault]) -> list[_Fault]:
+    """Return errors without those that a value is not of another form, where forms have no names and a field is extra.
+
+    A field too many is one in each form; `role`: `Input should be 'system'` only says which form was tried first.
+    """
+    if not any(fault.says == _EXTRA for fault in faults):
+        return faults
+    return [
+        fault
+        for item, fault in zip(items, faults, strict=True)
+        if not (
+            _NAMELESS in _loc_of(item)
+            and fault.steps[-1:] in (("role",), ("type",))
+            and fault.says.startswith(_LEFT_OUT[: _LEFT_OUT.index("\u2026")])
+        )
+    ]
 
 
 def _drop_alternatives(faults: Sequence[_Fault]) -> list[_Fault]:

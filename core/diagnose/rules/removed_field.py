@@ -3,7 +3,8 @@
 What it finds:
     Fields of constrained output that vLLM removed in 0.12: `guided_json`,
     `guided_regex`, `guided_choice`, `guided_grammar` and what went with them.
-    Silent for a server that is known to be older, or other software.
+    Silent for a server that is known to be older, or other software, and of a
+    request that was refused: what refused it reads the field.
 
 Why it matters:
     The server answers 200 and ignores them: the output is not constrained, and
@@ -36,6 +37,8 @@ _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
 def find(trace: Trace) -> Iterator[Report]:
     """Report each removed field once."""
     server = trace.server
+    if trace.refusal is not None:
+        return
     if server is not None and server.kind not in (None, "", "vllm", "unknown"):
         return
     version = _VERSION.match(server.version or "") if server is not None else None

@@ -9,7 +9,8 @@ from prompt_debugger.core.known_errors.base import Cause, Look
 _TOKEN = r"(?:unexpected|invalid|unrecognized) (?:token|character|identifier)\W{0,4}"
 # Frames of what serves, which reads requests, not answers.
 SERVERS = (
-    r"(?:site-packages|dist-packages)/(?:vllm|sglang|mlx_lm|mlx_vlm|lmdeploy|transformers|jinja2|tensorrt_llm|llama_cpp)/"
+    r"(?:site-packages|dist-packages)/(?:vllm|sglang|mlx_lm|mlx_vlm|lmdeploy|transformers|jinja2|tensorrt_llm"
+    r"|llama_cpp)/"
     r"|chat[_ ]?template"
 )
 _NOT_JSON = r"is not (?:a )?valid json|in json at|json"
@@ -130,7 +131,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Look at the answer itself (`include_raw=True` of LangChain, `.refusal` and `finish_reason` of OpenAI's "
         "`parse`), and paste it. Try the other method (`json_schema` in place of `function_calling`), and a server "
         "started with the tool parser of this model.",
-        around=r"with_structured_output|structured_llm|response_model|\.parse\(|\.parsed\b|output_parsed|structured_output",
+        around=r"with_structured_output|structured_llm|response_model|\.parse\(|\.parsed\b|output_parsed"
+        r"|structured_output",
         never_around=SERVERS,
         is_distinctive=False,
     ),
@@ -218,12 +220,14 @@ CLASSES: tuple[ErrorClass, ...] = (
         "put `prompt-debugger capture` in between; then paste what it shows.",
         is_distinctive=False,
         has_reason=False,
-        unless=r"for url:? ?\S{1,300}+(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
+        unless=r"\(Service: \w{1,40}, Status Code: \d{3}"
+        r"|for url:? ?\S{1,300}+(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
         r"(?!for more|note|see )[a-z'\"{][^:/]{14}",
     ),
     ErrorClass(
         "no-reason-given",
-        r"there was an issue with your request\b|request contains an invalid argument"
+        r"\A(?:\w{1,40}: )?invalid input(?: error)?\W{0,3}\Z|there was an issue with your request\b"
+        r"|request contains an invalid argument"
         r"|the request is not valid, http status"
         r"|bad request\W{0,3}$|\A\W*(?:422\W*)?unprocessable (?:entity|content)\W{0,3}\Z"
         r"|(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b"

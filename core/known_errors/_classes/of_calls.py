@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
-from prompt_debugger.core.known_errors.base import Cause
+from prompt_debugger.core.known_errors.base import Cause, Look
 
 _IS_EMPTY = r"['\"`]? (?:(?:cannot|can't|must not|may not) be|is|was) (?:an? )?(?:null|empty|blank|none|undefined)\b"
 _OF_REQUEST = r"(?:messages|tools|input|contents)\W{0,2}[\[.]\W{0,2}\d"  # a place in a request
 
 CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "call-in-history-empty",
+        r"\b(?:function|tool_calls?|name|arguments)(?:/(?:function|name|arguments)){1,3} (?:cannot|can't|must not) be "
+        r"(?:empty|null)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A call in the history lacks its name or its arguments",
+        "The server checks the calls of earlier assistant messages, and one has no `function`, or an empty `name` or "
+        "`arguments` in it.",
+        "Look at `tool_calls` of the assistant messages: the name of the tool must be there, and `arguments` as a "
+        "text, "
+        "at least an empty object. A client that stored a stream piece by piece, or an answer that broke off, leaves "
+        "such a call; "
+        "take it out together with its result, or start a new session.",
+        look=Look.BROKEN_ARGUMENTS,
+    ),
     ErrorClass(
         "call-without-name",
         rf"\b(?:tool|function)_?name{_IS_EMPTY}|plugin name - '', function name - ''"
@@ -51,6 +67,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         "If it has some, or if an answer was read, ask once without streaming and look at the whole body: a gateway "
         "may have lost the text, or the model wrote none.",
         unless=_OF_REQUEST,
+    ),
+    ErrorClass(
+        "event-of-other-form",
+        r"\bfailed to (?:parse|decode|deserialize) (?:the )?(?:responses |sse )?stream(?:ing)? (?:event|chunk"
+        r"|data)\w{0,2}: "
+        r"(?:unknown variant(?: {1,8}\W?(?P<name>[\w.-]{1,60}))?|invalid type: )",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The client could not decode an event of the stream",
+        "The server answered, and one event of its stream has {name|a value} that this client does not expect: a part "
+        "of a kind that it does not know, or `null` where it wants a text, such as `arguments` in the first piece of a "
+        "call.",
+        "The request needs no change: update the client, which has to skip what it does not know. Until then ask "
+        "without streaming, or through the API that it knows better (chat completions in place of Responses); a "
+        "gateway that writes `null` for fields that are not set should leave them out.",
     ),
     ErrorClass(
         "event-not-decoded",

@@ -21,6 +21,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         "client that writes the old form.",
     ),
     ErrorClass(
+        "unknown-name-in-tools",
+        r"unknown name \W{1,4}(?P<name>[\w$]{1,60})\W{1,4} at \W{1,2}(?P<place>(?:request\.)?tools\[\d{1,4}\])\W{1,3} ?"
+        r"cannot find field",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A tool of the request is not written as this API wants it",
+        "At {place|its place} the tool has {name|a key} where the API expects `functionDeclarations`: the tools "
+        "arrived "
+        "in another form.",
+        "Let the client convert the tools: keys `lc`, `type` and `id` together are objects of LangChain that were "
+        "serialized as they are, `type` with `function` is the form of chat completions. Give the framework the tools "
+        "themselves (`bind_tools`), and keep its packages for core and vendor at releases that belong together.",
+    ),
+    ErrorClass(
         "unknown-field",
         r"(?P<path>[\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted"
         r"|extra (?:inputs?|fields?) (?:is|are)? ?not (?:permitted|allowed)|extra_forbidden"

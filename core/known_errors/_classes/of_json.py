@@ -105,12 +105,38 @@ CLASSES: tuple[ErrorClass, ...] = (
         is_distinctive=False,
     ),
     ErrorClass(
+        "object-for-json",
+        r"\[object object\]\W{0,4} is not valid json|unexpected token o in json at position 1\b"
+        r"|the json object must be str, bytes or bytearray, not (?:dict|list)\b",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A program parsed as JSON what is an object already",
+        "It expects a text with JSON, and got the object itself: usually the `arguments` of a call, which chat "
+        "completions write as a text, while Ollama and other APIs write an object.",
+        "Look at the call as it came (`capture` records it): if `arguments` is an object there, the server or a "
+        "gateway "
+        "departs from the API, so update it; if it is a text, the client decodes it twice. The model's output is not "
+        "to blame.",
+        around=r"\b(?:tools?|arguments|chat|completions?|llm|function[_ ]call|langchain|ollama|openai)\b",
+    ),
+    ErrorClass(
+        "null-among-pieces",
+        r"\bsequence item \d{1,6}: expected str(?:ing)?(?: instance)?, NoneType found",
+        Stage.PARSE,
+        Cause.CLIENT,
+        "A program joined the pieces of a text, and one of them is null",
+        "It collects the pieces of a stream, or the texts of messages, and joins them; one piece has no text, as that "
+        "of a call, of reasoning or of the usage.",
+        "Update the program that the traceback names. Until then ask without streaming, or leave tools out of "
+        "streamed requests; a whole answer has no such pieces.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "null-for-text",
         r"expected (?:a )?(?:string|str)\b(?! for ['\"`]).{0,40}?(?:got|found|not|received) ['\"`]?"
         r"(?:NoneType|null|undefined)\b"
         r"|must be (?:a )?(?:str|string)\b.{0,40}?not ['\"`]?NoneType|argument of type ['\"`]NoneType"
         r"|(?:can only concatenate.{0,60}?|unsupported operand.{0,40}?'str' and ['\"]?)NoneType"
-        r"|sequence item \d{1,3}: expected str"
         r"|valid string.{0,40}?input_value=None"
         r"|cannot read properties of null \(reading '(?:trim|match|replace|split)'",
         Stage.PARSE,

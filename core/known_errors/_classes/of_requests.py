@@ -111,6 +111,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         "in JavaScript fixes it.",
     ),
     ErrorClass(
+        "body-too-large",
+        r"\b(?:body|payload|entity)(?: size)? (?:is )?(?:too (?:large|big)\b|exceeds? (?:the "
+        r"|its )?(?:[\w-]{1,20} ){0,3}?"
+        r"(?:limit|maximum|max|size)\b)|\brequest_too_large\b|\bentity\.too\.large\b"
+        r"|\bexceeds the maximum (?:allowed )?(?:size|number of bytes)\b"
+        r"|\b(?:message|request|body|payload) size \d{4,12} exceeds (?:the )?(?:limit|maximum)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The body of the request has more bytes than the server accepts",
+        "A limit of bytes, of the server or of a proxy before it, refused the body before any model saw it; the "
+        "model's context, in tokens, is another limit.",
+        "Send less: images and files as `data:` URLs are the largest part of most such bodies, tools' results and a "
+        "long history of the others. On your own server, raise the limit (`client_max_body_size` of nginx).",
+        unless=r"\btokens?\b",
+    ),
+    ErrorClass(
         "body-not-json",
         r"(?:pars|decod|deserializ)\w{1,4} (?:the )?(?:json )?(?:of the )?request(?: body)?\b.{0,30}?json"
         r"|(?:request )?(?:body|payload) (?:is |was )?not (?:a )?(?:valid|well-formed) json"
@@ -228,7 +244,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "calls-without-tools",
         r"(?:toolconfig|`?tools`?=?)\b.{0,60}?(?:must be (?:defined|provided|set|specified)|required|expected)"
         r".{0,80}?(?:tool_?use|tool_?result|tool_?calls?|tool blocks|tool calling)"
-        r"|without specifying `?tools",
+        r"|without specifying `?tools|\btool_(?:use|result)\W{0,2} (?:blocks )?must define tools\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The history contains calls, but the request declares no tools",
@@ -242,7 +258,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"?(?:response|result)|without (?:a |matching )?.{0,20}?(?:results?|responses?|outputs?))"
         r"|no (?:tool )?(?:outputs?|results?|responses?) (?:was |were )?found for (?:tool|function)"
         r"|(?:insufficient|missing) tool (?:messages|results?|outputs?)"
-        r"|(?:expected|missing) toolresult",
+        r"|(?:expected|missing) toolresult|did not find \d{1,4} \W?tool_result\W{0,2} block",
         Stage.REQUEST,
         Cause.REQUEST,
         "A call in the history has no result",
@@ -339,6 +355,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Take {name|that keyword} out of the schema: insert what `$ref` and `$defs` point to, and leave out `title`, "
         "`default`, `examples`, `additionalProperties` and the like. Gateways do so in "
         "newer releases.",
+    ),
+    ErrorClass(
+        "history-not-decoded",
+        r"\bexpecting value: line \d|\bexpecting (?:',' delimiter|':' delimiter|property name)|\bextra data: line \d"
+        r"|\bunterminated string starting at: line \d|\binvalid control character at: line \d",
+        Stage.RENDER,
+        Cause.REQUEST,
+        "The server could not decode a JSON text in the messages",
+        "It failed before the model ran, while it made the prompt: servers decode the `arguments` of the calls in the "
+        "history, and those of one call are not JSON, or empty.",
+        "Look at `tool_calls` of the assistant messages: `arguments` must be a text with a whole JSON object, at least "
+        "an empty one. Calls that broke off, or whose pieces were not joined, must not go into the history as they "
+        "are; newer releases of servers accept an empty text.",
+        around=r"error in preprocessing promp|_preprocess_chat|parse_chat_messages|_postprocess_messages",
+        look=Look.BROKEN_ARGUMENTS,
     ),
     ErrorClass(
         "schema-not-found",

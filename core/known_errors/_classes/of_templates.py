@@ -79,7 +79,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "template-absent",
-        r"no chat[_ ]template|template error: template not found|chat_template (?:is )?(?:not set|none|missing)"
+        r"no chat[_ ]template|chat[_ ]template (?:has )?not (?:been )?loaded\b|template error: template not found"
+        r"|chat_template (?:is )?(?:not set|none|missing)"
         r"|(?:does not|doesn't) (?:have|define|provide|include) a chat[_ ]?template"
         r"|default chat template is no longer|without a chat template"
         r"|cannot use (?:chat template functions|apply_chat_template)",
@@ -127,6 +128,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         look=Look.CONTENT_NULL,
         around=r"(?:site-packages|dist-packages)/(?:vllm|sglang|mlx_lm|mlx_vlm|lmdeploy|transformers|jinja2)/\S{0,80}"
         r"(?:server|chat|template|tokeniz|prompt|content|process|message|render|runtime|sandbox|environment)",
+    ),
+    ErrorClass(
+        "object-joined-as-text",
+        r"can only concatenate (?:str|list) \(not \W{0,3}(?P<type>dict|list|str|int)\W{0,3}\) to (?:str|list)\b",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template joined a text with a value that is not one",
+        "While the server made the prompt, the template added a value of another type to a text: `arguments` of a call "
+        "in the history, which vLLM hands over as an object, or `content` as a list of parts.",
+        "Serve a template that writes the arguments with `tojson` (newer ones of the same model do, and vLLM has some "
+        "in its `examples` folder), or update the server. If `content` is a list of parts, send it as one text, or "
+        "start vLLM with `--chat-template-content-format string`.",
+        around=r"[\"']object[\"']: ?[\"']error[\"']|/(?:vllm|sglang|jinja2|transformers)/|<template>|badrequest"
+        r"|nontransientai|apistatuserror"
+        r"|\b(?:vllm|sglang)\b",
     ),
     ErrorClass(
         "template-of-ollama",

@@ -149,6 +149,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         "(*OpenAI-compatible*) requires less than one made for a single vendor.",
     ),
     ErrorClass(
+        "role-of-answer",
+        r"validation errors? for (?:Message|Delta)\b.{0,40}?\brole\b.{0,200}?input_value='(?P<name>[\w-]{1,40})'"
+        r"|`role`: input should be '(?:assistant'\Z|assistant', ?'user')",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The answer has a role that the client does not know",
+        "The server answered with the role {name|that the message names} where chat completions have `assistant`, and "
+        "the client's check of the answer refused it.",
+        "The request needs no change: update that server or gateway, or put a gateway in between "
+        "that writes `assistant`; Gemini's own API says `model`, so check that the address is the one for chat "
+        "completions.",
+        around=r"convert_to_model_response_object|convert_dict_to_response|invalid response object",
+    ),
+    ErrorClass(
         "json-not-whole",
         r"invalid json: (?:eof while|expected|trailing|invalid|control|key must|recursion|unexpected)",
         Stage.PARSE,
