@@ -6,7 +6,17 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.diagnose.schemas import SchemaCheck, may_take_long, schema_faults, violations, walk_schema
+from prompt_debugger.core.diagnose.schemas import (
+    SchemaCheck,
+    Violation,
+    check_keys,
+    knowing,
+    may_take_long,
+    schema_faults,
+    types_of,
+    violations,
+    walk_schema,
+)
 from tests.attacks.growth import grows_linearly
 
 
@@ -116,3 +126,66 @@ def test_what_may_take_long_is_reported_before_it_is_checked(schema):
 def test_what_most_tools_declare_takes_one_pass():
     schema = {"type": "object", "properties": {"city": {"type": "string", "enum": ["Paris"]}}, "required": ["city"]}
     assert not may_take_long({**schema, "additionalProperties": False})
+
+
+def test_every_schema_inside_a_schema_is_walked_by_its_path() -> None:
+    schema: JSON = {
+        "properties": {"a": {"items": {"anyOf": [{}, True, {"not": {}}]}}},
+        "$defs": {"b": {"additionalProperties": {}}},
+        "prefixItems": [{}],
+        "if": {},
+        "enum": [{}],
+        "default": {"properties": {}},
+    }
+
+    assert [inner.path for inner in walk_schema(schema, "$")] == [
+        "$",
+        "$.properties.a",
+        "$.properties.a.items",
+        "$.properties.a.items.anyOf[0]",
+        "$.properties.a.items.anyOf[2]",
+        "$.properties.a.items.anyOf[2].not",
+        "$.$defs.b",
+        "$.$defs.b.additionalProperties",
+        "$.prefixItems[0]",
+        "$.if",
+    ]
+    assert list(walk_schema([{}], "$")) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "names"),
+    [("string", ("string",)), (["string", 5, "null"], ("string", "null")), (None, ()), (5, ()), ([], ())],
+)
+def test_a_schema_declares_one_type_or_several(declared: JSON, names: tuple[str, ...]) -> None:
+    assert types_of({"type": declared}) == names
+
+
+@pytest.mark.parametrize("size", [10, 30_000])
+def test_a_fault_of_a_schema_is_named_with_its_place_whatever_its_size(size: int) -> None:
+    (fault,) = schema_faults({"description": "x" * size, "properties": {"a": {"type": "string", "required": "a"}}})
+
+    assert fault.path == "$.properties.a.required"
+    assert fault.message == "'a' is not of type 'array'"
+
+
+def test_what_was_found_before_is_not_looked_for_again() -> None:
+    schema: JSONObject = {"required": ["a"]}
+    broken, whole, unasked = check_keys([{}, {"a": 1}, {"b": 1}], schema)
+    earlier = (Violation("$", "found before"),)
+
+    with knowing({broken: earlier, whole: None}):
+        assert violations({}, schema) == earlier
+        assert violations({"a": 1}, {**schema}) is None
+        found = violations({"b": 1}, schema)
+    assert found == violations({"b": 1}, schema)
+    assert found == (Violation("$", "'a' is a required property"),)
+    assert violations({"a": 1}, schema) == ()
+    assert unasked not in (broken, whole)
+
+
+def test_no_more_violations_are_listed_than_are_of_use() -> None:
+    found = violations([""] * 100, {"items": {"type": "integer"}})
+
+    assert found is not None
+    assert [one.path for one in found] == [f"$[{index}]" for index in range(20)]
