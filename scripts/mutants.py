@@ -79,9 +79,10 @@ GROUPS = {
         "diagnose/test_lost_arguments.py diagnose/test_markers.py diagnose/test_open_reasoning.py "
         "diagnose/test_other_forms.py diagnose/test_output_limit.py diagnose/test_own_names.py "
         "diagnose/test_parser_setup.py diagnose/test_promised.py diagnose/test_readers.py "
-        "diagnose/test_refusals.py diagnose/test_refused_fields.py diagnose/test_repeated_calls.py "
-        "diagnose/test_request_alone.py diagnose/test_rules.py diagnose/test_schema_uses.py diagnose/test_schemas.py "
-        "diagnose/test_shown.py diagnose/test_stream_lacks.py diagnose/test_thinking.py diagnose/test_trace_queries.py "
+        "diagnose/test_refusal_words.py diagnose/test_refusals.py diagnose/test_refused_fields.py "
+        "diagnose/test_repeated_calls.py diagnose/test_request_alone.py diagnose/test_rules.py "
+        "diagnose/test_schema_uses.py diagnose/test_schemas.py diagnose/test_shown.py "
+        "diagnose/test_stream_lacks.py diagnose/test_thinking.py diagnose/test_trace_queries.py "
         "diagnose/test_verdict.py diagnose/test_verdict_sentences.py diagnose/test_written_calls.py "
         "evidence/test_healthy_forms.py evidence/test_shown_calls.py evidence/test_wild_calls.py "
         "evidence/test_wild_clients.py evidence/test_wild_leftovers.py",
