@@ -67,6 +67,10 @@ def test_what_was_used_is_forgotten_by_half_in_half_a_minute(fairness, clock):
     assert fairness.used("") == (0.0, 0.0)
 
 
+def test_jobs_are_ended_for_others_only_where_that_is_asked_for():
+    assert not Fairness().ends_jobs
+
+
 def test_names_do_not_pile_up(fairness):
     for number in range(5_000):
         fairness.note(f"{number}/p")

@@ -16,7 +16,7 @@ from prompt_debugger.core.base import types
 from prompt_debugger.core.base.errors import BackendError, DebuggerError
 from prompt_debugger.core.base.types import Request, Span, Token, TokenKind, Trace
 from prompt_debugger.core.sandbox import frames, values
-from prompt_debugger.core.sandbox.frames import HEADER, pack, read_frame, unpack
+from prompt_debugger.core.sandbox.frames import HEADER, frame_size, pack, read_frame, unpack
 from prompt_debugger.core.sandbox.values import UnknownValueError, admit, decode_value, encode_value
 from tests.core.report.strategies import instances
 
@@ -69,8 +69,10 @@ def test_a_mapping_of_many_records_travels_by_columns_and_arrives_as_it_left():
     spans = {f"s{number}": Span(number, number + 1) for number in range(5)}
     kinds = dict(enumerate([*TokenKind, *TokenKind]))
     mixed = {**spans, "none": None}
+    few = dict(list(spans.items())[: values._COLUMN_FROM])
 
-    assert encode_value(spans)[0] == "m"
+    assert [encode_value(some)[0] for some in (spans, few)] == ["m", "m"]
+    assert type(encode_value(dict(list(few.items())[1:]))) is dict
     for value in (spans, kinds, mixed, {"a": [1], "b": [2], "c": [3], "d": []}):
         arrived = carried(value)
         assert arrived == value
@@ -79,18 +81,34 @@ def test_a_mapping_of_many_records_travels_by_columns_and_arrives_as_it_left():
 
 
 @pytest.mark.parametrize(
-    "plain",
+    ("plain", "reason"),
     [
-        ("m", [[]], ("t", [1])),
-        ("m", ["a", "b"], ("t", [1])),
-        ("m", ["a"], ("t", [1, 2])),
-        ("m", "a", ("t", [1])),
-        ("m", ["a"], [1]),
+        (("m", [[]], ("t", [1])), "the keys are missing"),
+        (("m", ["a", "b"], ("t", [1])), "other values than keys"),
+        (("m", ["a"], ("t", [1, 2])), "other values than keys"),
+        (("m", "a", ("t", [1])), "the keys are missing"),
+        (("m", ["a"], [1]), "the values are missing"),
     ],
 )
-def test_a_mapping_that_is_none_is_refused(plain):
-    with pytest.raises(UnknownValueError):
+def test_a_mapping_that_is_none_is_refused(plain, reason):
+    with pytest.raises(UnknownValueError, match=reason):
         decode_value(plain)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [({(1, 2): 3}, "a key is of the kind tuple"), (1j, "complex may not travel"), (os, "module may not travel")],
+)
+def test_what_may_not_travel_is_named(value, reason):
+    with pytest.raises(UnknownValueError, match=reason):
+        encode_value(value)
+
+
+def test_the_size_of_a_frame_is_known_from_its_header_on():
+    frame = pack("a" * 300)
+
+    assert frame_size(frame) == frame_size(frame[:HEADER]) == len(frame)
+    assert [frame_size(frame[:length]) for length in range(HEADER)] == [None] * HEADER
 
 
 def test_an_error_arrives_with_its_facts():
@@ -177,6 +195,24 @@ class Attack:
 def test_a_frame_from_a_process_gone_bad_is_refused(plain):
     with pytest.raises(UnknownValueError):
         unpack(pickle.dumps(plain))
+
+
+@pytest.mark.parametrize(
+    ("plain", "reason"),
+    [
+        (("r", "os:system", ["true"]), "os:system may not travel"),
+        (("e", "prompt_debugger.core.base.types.prompt:Token", 1), "Token is not an enum"),
+        (("r", "prompt_debugger.core.base.types.prompt:TokenKind", ["text"]), "TokenKind is not a record"),
+        (("x", "builtins:SystemExit", {}), "builtins:SystemExit is not a known error"),
+        (("x", "prompt_debugger.core.base.errors:RequestError", 5), "RequestError is not a known error"),
+        (("?", 1), "'[?]' is not a kind of value"),
+        (("t", 5), "a list is missing"),
+        ({1, 2}, "set is not a plain value"),
+    ],
+)
+def test_what_is_refused_is_named(plain, reason):
+    with pytest.raises(UnknownValueError, match=reason):
+        decode_value(plain)
 
 
 @pytest.mark.parametrize(("body", "reason"), [(b"", "EOFError: "), (b"\x80", "UnpicklingError: ")])
