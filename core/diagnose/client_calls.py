@@ -9,6 +9,7 @@ from prompt_debugger.core.diagnose.client_markup import ClientCall, Notation, fi
 from prompt_debugger.core.diagnose.fields import message_texts, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
+from prompt_debugger.core.diagnose.written_calls import READ_AS_CONTENT
 
 BEFORE_OTHERS = (Notation.CLAUDES, Notation.DSML)  # whose tags other families share
 # What calls are that no parser takes out, and what helps.
@@ -120,6 +121,8 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
         return _report_as_asked(call, content)
     detail, fix = _OF_NOTATION[call.notation]
     if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
+        if READ_AS_CONTENT in trace.notes:  # as it was pasted: it may be a framework's log
+            return _report_observed(call, content)
         detail += (
             " It continues with an `Observation:`: the model made the tool's result up, as nothing stopped it there."
         )
@@ -151,6 +154,21 @@ def _report_as_asked(call: ClientCall, content: str) -> Report:
         evidence=(in_message("content", content[slice(*call.span)], call.span),),
         fix="If the framework does not run it, check how its parser reads this text. For calls in `tool_calls`, have "
         "it send `tools` instead of this prompt.",
+        severity=Severity.NOTE,
+    )
+
+
+def _report_observed(call: ClientCall, content: str) -> Report:
+    """Report a call and its result in a text that may be an agent's log, in which the framework wrote the result."""
+    return Report(
+        title=f"The text contains a call to `{call.name}` as lines of `Action`, and an `Observation:` after it.",
+        detail="It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. In a log "
+        "of an agent nothing is wrong with it: the framework ran the tool and wrote the `Observation:`. Only if all of "
+        "this is one answer of the model did the model write the result itself.",
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix="To settle it, look at the answer of the server that contains this call: if it goes on after the line of "
+        '`Action Input:`, send `stop: ["Observation:"]`.',
+        certainty=Certainty.INFERRED,
         severity=Severity.NOTE,
     )
 

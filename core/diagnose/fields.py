@@ -12,6 +12,27 @@ from typing import NamedTuple
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 
+# What data sets hold beside `messages`, and no request does.
+_COLUMNS = frozenset(
+    {
+        *("text", "prompt", "prompt_id", "problem", "solution", "question", "answer", "answers", "completion", "label"),
+        *(
+            "source",
+            "category",
+            "subset",
+            "split",
+            "dataset",
+            "score",
+            "chosen",
+            "rejected",
+            "generation",
+            "trajectory",
+        ),
+        *("instruction", "output", "topic", "difficulty", "expected_answer", "ground_truth", "data_source", "idx"),
+        *("generated_solution", "problem_source", "problem_type", "domain", "language", "chat_template_text"),
+    }
+)
+
 
 class TextField(NamedTuple):
     """A text of the request: its path, the role of its message, and the text."""
@@ -91,6 +112,16 @@ def keeps_history_elsewhere(request: Request) -> bool:
     """Return whether a request of Responses continues what the server keeps: then it shows a part of the history."""
     native = request.native or {}
     return bool(native.get("previous_response_id") or native.get("conversation"))
+
+
+def columns_of_row(request: Request) -> tuple[str, ...]:
+    """Return the columns that show a request to be a row of training data; none of a request.
+
+    A row is a whole conversation: the last turn is the assistant's, and no model is asked for.
+    """
+    if "model" in request.body or last_role(request) != "assistant":
+        return ()
+    return tuple(name for name in request.body if name in _COLUMNS)
 
 
 def message_texts(request: Request) -> Iterator[TextField]:

@@ -346,6 +346,11 @@ def open_think_tail(trace: Trace) -> ReasoningPair | None:
 UNREAD_THOUGHTS = (ReasoningPair("<thought>", "</thought>"),)
 
 
+def is_kept_conversation(trace: Trace) -> bool:
+    """Return whether messages and answer are what a program kept of a conversation: no request of it is known."""
+    return trace.chat is not None and "model" not in trace.request.body and not asked_server(trace)
+
+
 def opens_with_thought(text: str) -> ReasoningPair | None:
     """Return the tags of the reasoning block that a raw output begins with; `None` if it begins with none."""
     begin = text.lstrip()

@@ -32,6 +32,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.base.vendor_fields import vendor_field_at
+from prompt_debugger.core.diagnose.fields import columns_of_row
 from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
@@ -84,7 +85,10 @@ def find(trace: Trace) -> Iterator[Report]:
     is_vllm = server is not None and server.kind == "vllm"
     if not is_vllm and _OF_VENDOR.search(str(trace.request.body.get("model", ""))):
         return
+    columns = columns_of_row(trace.request)
     for notice in trace.request.notices:
+        if columns and "." not in notice.field:
+            continue  # PD124 says what it is
         if _ID.fullmatch(notice.field) is not None and "model" not in trace.request.body:
             continue  # messages of a record, which keeps each with its id
         if not is_vllm and vendor_field_at(trace.request.body, notice.field) is not None:

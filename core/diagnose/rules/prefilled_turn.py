@@ -27,9 +27,9 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import as_text
+from prompt_debugger.core.diagnose.fields import as_text, columns_of_row
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import in_request
+from prompt_debugger.core.diagnose.trace_queries import in_request, is_kept_conversation
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -50,9 +50,20 @@ def find(trace: Trace) -> Iterator[Report]:
     last = trace.request.messages[-1] if trace.request.messages else {}
     if last.get("role") != "assistant" or last.get("tool_calls") or goes_on is True or opens is False:
         return
+    if is_kept_conversation(trace):
+        return
     if not (as_text(last.get("content")) or "").strip():
         return
     index = len(trace.request.messages) - 1
+    if columns := columns_of_row(trace.request):
+        yield Report(
+            title="The messages are a finished conversation, as in a row of training data, and not a request.",
+            detail=f"The last of them is the assistant's turn, there is no `model`, and `{columns[0]}` is a column of "
+            "data sets. Read as a request, it would ask for one turn more.",
+            evidence=(in_request(f"messages[{index}].role", "assistant"),),
+            fix=f"To ask a model for this turn, send the messages without messages[{index}] and the other columns.",
+        )
+        return
     yield Report(
         title="The request ends with an assistant message, and the model is asked for another turn after it.",
         detail=(

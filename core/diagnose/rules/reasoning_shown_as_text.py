@@ -34,6 +34,7 @@ from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw, op
 from prompt_debugger.core.formats import TABLES
 
 _SPLIT = "start the server with the reasoning parser of this model (`--reasoning-parser` of vLLM and SGLang"
+_OF_PROMPTS = "<thinking>"  # which prompts ask any model for, as Anthropic's guide does; no server is at fault for it
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -45,6 +46,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if raw.completeness_reason != MAY_BE_CONTENT:
         return
     opened = opens_with_thought(raw.text)
+    if opened is not None and opened.opener == _OF_PROMPTS:
+        return
     closer = opened.closer if opened is not None else _unopened_closer(raw.text)
     at = -1 if closer is None else raw.text.find(closer)
     if closer is None or at < 0:
@@ -75,6 +78,8 @@ def _unopened_closer(text: str) -> str | None:
     """Return the first closing tag that a text did not open, unless it is quoted."""
     for opener, closer in TABLES.reasoning_pairs:
         at = text.find(closer)
+        if opener == _OF_PROMPTS:
+            continue
         if at > 0 and opener not in text and text[at - 1] not in "`\"'" and "```" not in text[:at]:
             return closer
     return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
+from prompt_debugger.core.diagnose.written_calls import READ_AS_CONTENT
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_fragment import ends_an_answer
@@ -19,7 +20,6 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 _MAX_CHARS = 20_000
 _FORMS = (Notation.REACT, Notation.AGENTS, Notation.PRINTED)
 _SIGNS = ("Action", "Calling tool", " (to ")
-_NOTE = "The text was read as the content of an answer, the rest of which was not copied."
 
 
 def _finds(paste: Paste) -> float:
@@ -34,7 +34,7 @@ def _finds(paste: Paste) -> float:
 
 def _read(paste: Paste) -> Evidence:
     chat = ChatResult({"role": "assistant", "content": paste.text.strip()}, None)
-    return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(_NOTE,))
+    return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(READ_AS_CONTENT,))
 
 
 READER = Reader(Form.ANSWER, _finds, _read)

@@ -148,13 +148,20 @@ def _read_printed(values: list[JSONObject]) -> Evidence:
         return _read_answer(ChatResult(autogens_answer(last.get("content")), reason))
     if class_of(last) == "AgentOutput":
         whole = [as_object(last.get("response"))]
-    evidence = _conversation(list(whole), [])
+    evidence = _conversation(list(_of_last_state(whole)), [])
     note = CUT_NOTE.replace("inside the answer", "inside a message")
     return (
         evidence
         if len(whole) == len(values)
         else Evidence(evidence.form, evidence.words, request=evidence.request, notes=(note,))
     )
+
+
+def _of_last_state(values: list[JSONObject]) -> list[JSONObject]:
+    """Return the messages of the last state of a graph, where a text prints several: each repeats the first's id."""
+    ids = [value.get("id") for value in values]
+    first = ids[0]
+    return values[len(ids) - 1 - ids[::-1].index(first) :] if isinstance(first, str) and first else values
 
 
 def _events(text: str) -> list[JSONObject]:

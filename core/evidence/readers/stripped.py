@@ -11,6 +11,7 @@ import re
 
 from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.client_markup import find_client_call
+from prompt_debugger.core.diagnose.written_calls import READ_AS_CONTENT
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -51,8 +52,7 @@ def _finds(paste: Paste) -> float:
 
 def _read(paste: Paste) -> Evidence:
     chat = ChatResult({"role": "assistant", "content": paste.text.strip()}, None)
-    note = "The text was read as the content of a message: it contains no control token."
-    return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(note,))
+    return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(READ_AS_CONTENT,))
 
 
 READER = Reader(Form.ANSWER, _finds, _read)
