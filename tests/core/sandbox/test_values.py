@@ -178,9 +178,9 @@ class Attack:
         ("r", "os:system", ["true"]),
         ("r", "builtins:eval", ["1"]),
         ("c", "subprocess:Popen", [["true"]]),
-        ("e", "prompt_debugger.core.base.types.prompt:Token", 1),
-        ("r", "prompt_debugger.core.base.types.prompt:TokenKind", ["text"]),
-        ("e", "prompt_debugger.core.base.types.prompt:TokenKind", "no such kind"),
+        ("e", "prompt_debugger.core.base.types.tokens:Token", 1),
+        ("r", "prompt_debugger.core.base.types.tokens:TokenKind", ["text"]),
+        ("e", "prompt_debugger.core.base.types.tokens:TokenKind", "no such kind"),
         ("r", "prompt_debugger.core.base.types.request:Request", []),
         ("x", "builtins:SystemExit", {}),
         ("x", "prompt_debugger.core.base.errors:RequestError", "text"),
@@ -201,18 +201,19 @@ def test_a_frame_from_a_process_gone_bad_is_refused(plain):
     ("plain", "reason"),
     [
         (("r", "os:system", ["true"]), "os:system may not travel"),
-        (("e", "prompt_debugger.core.base.types.prompt:Token", 1), "Token is not an enum"),
-        (("r", "prompt_debugger.core.base.types.prompt:TokenKind", ["text"]), "TokenKind is not a record"),
+        (("e", "prompt_debugger.core.base.types.tokens:Token", 1), "Token is not an enum"),
+        (("r", "prompt_debugger.core.base.types.tokens:TokenKind", ["text"]), "TokenKind is not a record"),
         (("x", "builtins:SystemExit", {}), "builtins:SystemExit is not a known error"),
         (("x", "prompt_debugger.core.base.errors:RequestError", 5), "RequestError is not a known error"),
+        (("e", "prompt_debugger.core.base.types.tokens:TokenKind", "none"), "^ValueError: 'none' is not a valid"),
         (("?", 1), "'[?]' is not a kind of value"),
         (("t", 5), "a list is missing"),
-        ({1, 2}, "set is not a plain value"),
+        ({1, 2}, "set is not a plain value|a frame names `builtins.set`"),
     ],
 )
 def test_what_is_refused_is_named(plain, reason):
     with pytest.raises(UnknownValueError, match=reason):
-        decode_value(plain)
+        unpack(pickle.dumps(plain))
 
 
 @pytest.mark.parametrize(("body", "reason"), [(b"", "EOFError: "), (b"\x80", "UnpicklingError: ")])
