@@ -110,13 +110,33 @@ def cause_words(code: str) -> str:
 def _sentence(sides: Sequence[Side], pairs: Sequence[Pair]) -> str:
     if pairs:
         return " ".join(_pair_words(sides[at].name if len(pairs) > 1 else "", one) for at, one in enumerate(pairs, 1))
-    first = _own(sides[0])
-    rate = as_object(as_object(first["rates"])["fault_rate"])
+    return own_sentence(_own(sides[0]))
+
+
+def own_sentence(figures: JSONObject) -> str:
+    """Return the figures of one verification in words."""
+    rate = as_object(as_object(figures["rates"])["fault_rate"])
     if rate["value"] is None:
         return "No row could be checked."
-    written, dropped = first["written"], first["dropped"]
-    calls = "" if not isinstance(written, int) else f" {dropped} of {count_of(written, 'call')} written were dropped."
-    return f"{_percent(rate['value'])} of {count_of(_int(rate['n']), 'answer')} have a fault.{calls}"
+    return f"{_faults_words(rate['value'], _int(rate['n']))} {_dropped_words(figures)}".strip()
+
+
+def _faults_words(value: JSON, answers: int) -> str:
+    if answers == 1:
+        return "The answer has a fault." if value else "The answer has no fault."
+    if not value:
+        return f"None of {count_of(answers, 'answer')} has a fault."
+    return f"{_percent(value)} of {count_of(answers, 'answer')} have a fault."
+
+
+def _dropped_words(figures: JSONObject) -> str:
+    """Return how many calls were dropped; "" where that is not known."""
+    written, dropped = figures["written"], figures["dropped"]
+    if not isinstance(written, int):
+        return ""
+    if not written:
+        return "No call was written."
+    return f"{dropped} of {count_of(written, 'call')} written {'was' if written == 1 else 'were'} dropped."
 
 
 def _pair_words(other: str, pair: Pair) -> str:

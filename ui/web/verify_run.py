@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.scratch import MOST_KEPT, new_scratch
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report import unpack_bundle
 from prompt_debugger.core.sandbox import in_thread
@@ -117,13 +118,16 @@ class VerifyRun:
 def running_payload(progress: Progress, elapsed_s: float, table: str | None = None) -> str:
     """Return the payload while it runs: its progress, above what was read so far."""
     done = progress.read + progress.failed
+    if not progress.total:
+        waiting: JSONObject = {"text": f"{elapsed_s:.0f} s", "fraction": None}
+        return pack_payload({"state": "running", "sentence": "Identifying the server", "progress": waiting})
     summary = joined(
         f"{done:,} of {progress.total:,} read",
         f"{progress.failed:,} failed" if progress.failed else None,
         f"{count_of(progress.lost, 'call')} lost" if progress.lost else None,
         f"{elapsed_s:.0f} s",
     )
-    fraction = done / progress.total if progress.total else None
+    fraction = done / progress.total
     header = {} if table is None else unpack_payload(table)[0]
     sentence = header.get("sentence") or "Asking the server, row by row"
     return pack_payload(

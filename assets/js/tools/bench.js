@@ -196,7 +196,7 @@ function showStopped(root, words = "Stopped: ") {
   if (root.dataset.state !== "running") return;
   root.dataset.state = "stopped";
   const box = root.querySelector(".pd-bench-progress");
-  if (box) box.replaceChildren(make("span", "pd-stopped", words + box.textContent));
+  if (box) box.replaceChildren(make("span", "pd-stopped", (words + box.textContent).replace(/: $/, ".")));
 }
 
 /** @param {{ hint: string, place: Place | null }} header */

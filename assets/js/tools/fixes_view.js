@@ -68,7 +68,7 @@ function drawVariants(root, header) {
   rest.dataset.key = "others";
   const stops = make("p", "pd-variant-numbers");
   stops.append(labelled(made.stop), labelled(made.ids));
-  rest.append(make("summary", "", plural(others.childNodes.length, "further change") + " to choose from, and other stops to type"), others, stops);
+  rest.append(make("summary", "", others.childNodes.length ? plural(others.childNodes.length, "further change") + " to choose from, and other stops to type" : "Other stops to type"), others, stops);
   const cost = make("p", "pd-variant-cost", "");
   cost.setAttribute("role", "status");
   const numbers = make("div", "pd-variant-numbers");

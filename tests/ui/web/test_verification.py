@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.base.types import Conclusion
+from prompt_debugger.core.tools.verify import Progress
 from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.verification import own_sentence
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Verifications
-from prompt_debugger.ui.web.verify_run import Asked
+from prompt_debugger.ui.web.verify_run import Asked, running_payload
 from tests.core.tools.verify.made import make_by_three_apis, make_verifications
 
 
@@ -26,6 +28,30 @@ OWN = Verifications(PageSettings(lab=False))
 async def shown(first, second=""):
     payload, opened = await OWN.open(str(first), str(second))
     return unpack_payload(payload)[0], opened
+
+
+@pytest.mark.parametrize(
+    ("rate", "written", "dropped", "said"),
+    [
+        ((0.0, 1), 0, 0, "The answer has no fault. No call was written."),
+        ((1.0, 1), 1, 1, "The answer has a fault. 1 of 1 call written was dropped."),
+        ((0.0, 20), 12, 0, "None of 20 answers has a fault. 0 of 12 calls written were dropped."),
+        ((0.5, 20), None, None, "50.0% of 20 answers have a fault."),
+    ],
+)
+def test_few_answers_are_counted_in_words(rate, written, dropped, said):
+    value, n = rate
+    figures = {"rates": {"fault_rate": {"value": value, "n": n}}, "written": written, "dropped": dropped}
+
+    assert own_sentence(figures) == said
+
+
+def test_before_the_rows_are_counted_it_says_what_is_waited_for():
+    begun = unpack_payload(running_payload(Progress(), 8.2))[0]
+    asked = unpack_payload(running_payload(Progress(total=3, read=1), 16.0))[0]
+
+    assert (begun["sentence"], begun["progress"]["text"]) == ("Identifying the server", "8 s")
+    assert asked["progress"]["text"] == "1 of 3 read · 16 s"
 
 
 async def test_one_verification_has_rates_causes_tools_and_rows_by_cause(made):
