@@ -103,6 +103,7 @@ export function tabOf(opens, className) {
     open(panel);
     const own = part && document.getElementById("pd-tab-of-" + partOf(opens));
     if (own && own.getAttribute("aria-selected") !== "true") own.click();
+    if (own && globalThis.matchMedia("(max-width: 900px)").matches) own.scrollIntoView({ block: "start" }); // it is below the panes
   });
   return tab;
 }
