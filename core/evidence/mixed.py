@@ -64,6 +64,7 @@ from prompt_debugger.core.evidence.shown import find_shown, is_placeholder, is_t
 from prompt_debugger.core.evidence.split import split
 from prompt_debugger.core.evidence.spoken_errors import spoken_error
 from prompt_debugger.core.evidence.taking import compatible
+from prompt_debugger.core.evidence.token_lists import add_ids
 from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.words_around import add_words
 from prompt_debugger.core.evidence.wrapped import unwrap
@@ -77,6 +78,7 @@ _MAX_PARAGRAPHS = 50
 _MAX_WORDS_OF_ERROR = 60  # by which its paragraph is found
 _MAX_OF_TWO = 60_000  # characters in which a request is looked for in the text around an error
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
+_FENCE = re.compile(r"(?m)^[ \t]{0,3}```(?P<language>\w{0,20})[ \t]*$")
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
@@ -116,19 +118,30 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     Raises:
         RequestError: Nothing in it is known; the error is that of reading it whole.
     """
-    cleaned = clean(drop_progress(text))
+    cleaned = clean(_open_fence(drop_progress(text)))
     try:
         evidence = _read_cleaned(cleaned.text, row, read, depth)
     except RequestError as error:
-        reported = reported_answer(cleaned.text) if error.line is None and error.field is None else None
+        is_whole = error.line is None and error.field is None
+        reported = (reported_answer(cleaned.text) if is_whole else None) or add_ids(None, cleaned.text)
         if reported is None:
             raise
         evidence = reported
     evidence = add_raw_beside(_noted(evidence, cleaned.notes), cleaned.text)
     evidence = add_reported(add_words(evidence, cleaned.text), cleaned.text)
+    evidence = add_ids(evidence, cleaned.text) or evidence
     if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS} and not is_reported(evidence):
         return _noted(evidence, needed_beside_command(split(cleaned.text)))
     return evidence if depth else add_other_errors(evidence, cleaned.text)
+
+
+def _open_fence(text: str) -> str:
+    """Return a text that was copied from within a fence with the line that opened it."""
+    fences = [found for found in _FENCE.finditer(text[:_MAX_OF_TWO]) if len(text) <= _MAX_OF_TWO]
+    if len(fences) % 2 == 0 or fences[0]["language"]:
+        return text
+    above = text[: fences[0].start()]
+    return f"```\n{text}" if above.strip() and recognise(above) is not None else text
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
@@ -163,7 +176,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
             not_recognised(text)
             if cut_traceback(text)
             else _fault_of_request(blocks, read)
-            or (not_recognised(text, is_about=True) if is_about else _add_hint(failure))
+            or (not_recognised(text, is_about=True) if is_about else _add_hint(_fault_of_code(blocks, read) or failure))
         )
     return merged
 
@@ -214,6 +227,17 @@ def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | Non
             if failure is not None and failure.field is not None:
                 return failure
     return None
+
+
+def _fault_of_code(blocks: Sequence[Block], read: Read) -> RequestError | None:
+    """Return what is wrong with the first fenced program of a text: of the prose around it Python cannot be right."""
+    kinds = {block.kind for block in blocks}
+    if BlockKind.PROSE not in kinds:
+        return None
+    fenced = [block.text for block in blocks if block.kind is BlockKind.FENCED][:_MAX_FENCES]
+    code = (one for one in fenced if recognise(one) is Form.REQUEST)
+    failure = next((found for one in code if (found := _try(one, 1, read)[1]) is not None), None)
+    return None if failure is None else RequestError(failure.message, failure.hint, field=failure.field)
 
 
 def _read_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:

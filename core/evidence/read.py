@@ -111,9 +111,9 @@ def _read_request(text: str, _row: int) -> Evidence:
 
 
 def _request_of_text(text: str) -> Evidence:
-    """Read a request of chat completions, or what a curl command sends to plain completions."""
+    """Read a request of chat completions, or what a command or a program sends to plain completions."""
     draft = read_draft(text)
-    if draft.source == "curl" and isinstance(draft.value, dict) and is_completions_body(draft.value):
+    if draft.source in ("curl", "python") and isinstance(draft.value, dict) and is_completions_body(draft.value):
         return completions_request(draft.value)
     request = make_request(draft)
     return Evidence(Form.REQUEST, _request_words(request), request=request)

@@ -17,6 +17,7 @@ from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_j
 from prompt_debugger.core.evidence.native import prompt_of
 from prompt_debugger.core.evidence.objects_within import is_bare_call
 from prompt_debugger.core.evidence.shapes import chunk_of_delta, chunk_within, is_called_function, is_chunk
+from prompt_debugger.core.evidence.token_lists import is_token_list
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
 
@@ -89,7 +90,7 @@ def recognise(text: str) -> Form | None:
     if _CODE.search(text[:20_000]) and not start.startswith("<") and _HEADER.match(start) is None:
         return Form.REQUEST
     if MARKER.search(text):
-        return None if _RAISED.match(start) is not None else Form.OUTPUT
+        return None if _RAISED.match(start) is not None or is_token_list(text) else Form.OUTPUT
     if repeated_token(text[:20_000]) is not None:  # of turns, which prose does not write five times in a row
         return Form.OUTPUT
     comments = _COMMENTS.match(start)

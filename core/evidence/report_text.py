@@ -19,6 +19,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import has_code, is_manual, is_source
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
+from prompt_debugger.core.evidence.token_lists import is_token_list
 from prompt_debugger.core.evidence.unknown_errors import cut_traceback, other_program
 
 NEEDED = (
@@ -200,6 +201,8 @@ def _refuse_words(text: str, *, is_about: bool) -> RequestError:
             "The text is the source of an HTML page.",
             "Copy the text that the page shows, or what the server's log says.",
         )
+    if is_token_list(text):
+        return RequestError("The text lists the tokens of a vocabulary; a model wrote none of it.", NEEDED)
     if _GO_TEMPLATE.search(text) is not None:
         return _refuse_go_template(text)
     if is_template(text):

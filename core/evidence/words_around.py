@@ -21,6 +21,7 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.flags import flags_of, server_of
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.lost_flags import find_lost_flags
 from prompt_debugger.core.evidence.mentions import mentioned_server, version_in
 from prompt_debugger.core.evidence.not_errors import is_program, is_source
 from prompt_debugger.core.evidence.readers import Paste
@@ -217,6 +218,7 @@ def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
         command = find_parser_command(commands, text)
         version = command.version or version_in(text, command.kind)
         server, notes = server_of(command.kind, flags_of(command.kind, command.words), version)
+        server = replace(server, lost_flags=find_lost_flags(text) if len(commands) == 1 else ())
     else:
         answer = "" if evidence.chat is None else evidence.chat.body
         has_content = bool(evidence.holds) or evidence.form is Form.REPORT

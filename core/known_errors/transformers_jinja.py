@@ -161,7 +161,17 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.CONTENT_KEY_ABSENT,
     ),
     KnownError(
-        "object' has no attribute '{name:word}'",
+        "'{package:word}.{class:word} object' has no attribute 'get'",
+        Stage.RENDER,
+        "The template got an object of a Python class where it expects a dict: fields of an object are found, but "
+        "methods of a dict such as `.get` are not.",
+        "Convert messages, tool calls and tools to dicts (`message.model_dump(exclude_none=True)`) before they are "
+        "given to `apply_chat_template`.",
+        "https://github.com/UKGovernmentBEIS/inspect_ai/issues/5101",
+        example="'inspect_ai.model._chat_message.ChatMessageUser object' has no attribute 'get'",
+    ),
+    KnownError(
+        "'{kind:word} object' has no attribute '{name:word}'",
         Stage.RENDER,
         "The template reads a field of a value that does not have it: for example a message without that "
         "key, or a string where the template expects an object.",

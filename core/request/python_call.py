@@ -22,6 +22,7 @@ from prompt_debugger.core.request.langchain import ChatModels
 from prompt_debugger.core.request.local_models import LocalCall, LocalModels
 from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
+from prompt_debugger.core.request.pydantic_classes import Classes
 from prompt_debugger.core.request.python_source import Source, expressions, parse_source, statements
 from prompt_debugger.core.request.python_values import (
     MAX_SIZE,
@@ -34,7 +35,7 @@ from prompt_debugger.core.request.python_values import (
 from prompt_debugger.core.request.servers import Named, base_of_url, named_in_url
 
 _CALL = re.compile(
-    r"(?:^|\.)(?:chat\.completions|(?P<other>responses|messages))"
+    r"(?:^|\.)(?:chat\.completions|completions|(?P<other>responses|messages))"
     r"(?:\.with_(?:raw|streaming)_response)?\.(?:create|parse|stream)\Z|(?:^|\.)ChatCompletion\.create\Z"
 )
 _FREE_CALLS = ("litellm.completion", "litellm.acompletion", "completion", "acompletion")
@@ -90,6 +91,7 @@ def read_python(text: str) -> Draft:
         RequestError: It is not Python, it contains no request, or a value in it would have to be computed.
     """
     reading = _Reading(parse_source(text))
+    reading.values.classes = Classes(reading.source.tree)
     for statement in statements(reading.source.tree):
         for node in expressions(statement):
             if isinstance(node, ast.Call):
@@ -107,6 +109,8 @@ def read_python(text: str) -> Draft:
         reading.report("", f"`{name}` {NEW_IN_EVERY_RUN}: `{made}` stands for it.", node)
     for source, node in reading.values.unknown.items():
         reading.report("", f"`{source}` {NOT_IN_SNIPPET}: `{{{source}}}` stands for it.", node)
+    for name, node in reading.values.read_classes.items():
+        reading.report("", f"The schema of `{name}` was read from its class, without descriptions and limits.", node)
     base_url = _base_url(reading)
     return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices), *reading.named)
 
@@ -236,6 +240,9 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
         try:
             values.merge(body, ast.copy_location(ast.Call(ast.Name("dict"), [], [keyword]), node))
         except Unreadable as unreadable:
+            if (asked := _asked_format(keyword, values)) is not None:
+                body["response_format"] = asked
+                continue
             words = None if keyword in positional else _words_of_omitted(keyword.arg, keyword.value)
             if words is None or keyword.arg is None:
                 raise reading.source.error(unreadable, _field_of(keyword, unreadable)) from None
@@ -243,6 +250,15 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
     for option in _CLIENT_OPTIONS:
         body.pop(option, None)  # may have come through `**options`
     return _merge_extra_body(body, reading)
+
+
+def _asked_format(keyword: ast.keyword, values: Values) -> JSON:
+    """Return what the openai client sends for `response_format=Model`; `None` if it is no class of the snippet."""
+    name = keyword.value.id if isinstance(keyword.value, ast.Name) and keyword.arg == "response_format" else ""
+    schema = values.class_schema(name, keyword.value) if name else None
+    if schema is None:
+        return None
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
 
 
 def _words_of_omitted(name: str | None, value: ast.expr) -> str | None:

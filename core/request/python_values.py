@@ -22,6 +22,7 @@ from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.request.harmless_calls import METHODS, made_of, placeholder_of
 from prompt_debugger.core.request.places import Path
+from prompt_debugger.core.request.pydantic_classes import Classes
 
 MAX_DEPTH = 150
 MAX_SIZE = 4_000_000
@@ -47,6 +48,8 @@ class Values:
         known: Value by name, or why it has none.
         defaults_used: Names of environment variables whose stated default was taken.
         placeholders: What stands for values that are new in every run, by the call that gives one.
+        classes: The classes of the snippet.
+        read_classes: Names of those whose schema was read.
         unknown: What a text was put together from and the snippet does not say, by its source.
     """
 
@@ -54,6 +57,8 @@ class Values:
     defaults_used: list[str] = field(default_factory=list)
     placeholders: dict[str, tuple[JSON, ast.expr]] = field(default_factory=dict)
     unknown: dict[str, ast.expr] = field(default_factory=dict)
+    classes: Classes = field(default_factory=Classes)
+    read_classes: dict[str, ast.expr] = field(default_factory=dict)
     _members: dict[int, dict[str | int, ast.expr]] = field(default_factory=dict)
     _kept: list[JSON] = field(default_factory=list)
     _size: int = 0
@@ -241,8 +246,25 @@ class Values:
                 return self.value_of(default, depth + 1)
             case str(), _ if name.rpartition(".")[2] == "SamplingParams" and not node.args:
                 return self.keywords(node, depth)
+            case str(), [] if (schema := self._schema_of(node, name)) is not None:
+                return schema
             case _:
                 return self._made(node, name, depth)
+
+    def _schema_of(self, node: ast.Call, name: str) -> JSON:
+        """Return what `Model.model_json_schema()` and its kin give of a class of the snippet."""
+        owner, _, method = name.rpartition(".")
+        if method not in ("model_json_schema", "schema", "schema_json") or node.keywords:
+            return None
+        schema = self.class_schema(owner, node)
+        return json.dumps(schema) if schema is not None and method == "schema_json" else schema
+
+    def class_schema(self, name: str, node: ast.expr) -> JSONObject | None:
+        """Return the schema of a class of the snippet; `None` if it is no model."""
+        schema = self.classes.schema(name)
+        if schema is not None:
+            self.read_classes.setdefault(name, node)
+        return schema
 
     def _made(self, node: ast.Call, name: str, depth: int) -> JSON:
         """Follow a harmless call of the standard library, or put a placeholder for what is new in every run."""

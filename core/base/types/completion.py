@@ -184,6 +184,7 @@ class Server:
         parser_families: Formats that its tool parser is made for, where this software has its own names for parsers,
             none of a name that is not known; `None` where such names are vLLM's.
         chat_template: Name of the chat template that it was started with in place of the model's own; "" if none shows.
+        lost_flags: Names of flags below the end of its command, which the shell never gave to it.
         log_warnings: Lines of its log that warn of what it did to this run's prompt, verbatim.
     """
 
@@ -203,4 +204,5 @@ class Server:
     start_command: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
     parser_families: tuple[str, ...] | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     chat_template: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
+    lost_flags: tuple[str, ...] = field(default=(), metadata=LEFT_OUT_IF_EMPTY)
     log_warnings: tuple[str, ...] = field(default=(), metadata=LEFT_OUT_IF_EMPTY)

@@ -1,9 +1,10 @@
-"""The server's log warns that the prompt has a BOS or EOS token twice.
+"""The server's log, or printed ids, show that the prompt has a BOS or EOS token twice.
 
 What it finds:
     llama.cpp's warning that it added a BOS token to a prompt which begins with
     one, or an EOS token to one which ends with one; and that of llama-cpp-python
-    on a prompt with two.
+    on a prompt with two; and a printed list of ids that begins with two of a
+    family's BOS.
 
 Why it matters:
     The template writes the token and the tokenizer adds it again. No model
@@ -33,10 +34,24 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart
 
 _DOUBLED = re.compile(r"Added a ([BE]OS) token to the prompt |Detected duplicate leading \"[^\"\n]{1,40}\" in prompt")
 
+_PRINTED = re.compile(r"ids: \[(?P<id>\d{1,7}), (?P=id), … \((?P<bos>[^\n]{1,60})\)\Z")
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Look for the warning in the lines of the server's log."""
     for line in () if trace.server is None else trace.server.log_warnings:
+        if (ids := _PRINTED.match(line)) is not None:
+            yield Report(
+                title="The prompt starts with two BOS tokens.",
+                detail=f"The printed ids begin with {ids['id']} twice, which is `{ids['bos']}`: the template writes "
+                "BOS, and the tokenizer adds it again. The output gets worse, without any error.",
+                evidence=(FindingEvidence("server", quote=f"[{ids['id']}, {ids['id']},"),),
+                fix=(
+                    Step("Tokenize the rendered text with `add_special_tokens=False`."),
+                    Step("Let `apply_chat_template` tokenize (`tokenize=True`), and send ids in place of text."),
+                ),
+            )
+            continue
         found = _DOUBLED.match(line)
         if found is None:
             continue

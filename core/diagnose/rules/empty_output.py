@@ -1,7 +1,8 @@
 """The model ended its turn at once: it wrote nothing.
 
 What it finds:
-    Raw output that contains only end tokens and whitespace.
+    Raw output that contains only end tokens and whitespace; or one of no text and a
+    single id, which ended with `stop`.
 
 Why it matters:
     The message is empty and looks as if a parser had lost it. The model had nothing to say
@@ -25,14 +26,19 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import KEEPS_TOKENS
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import Completeness, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, end_texts, in_raw, prompt_of
+
+_TITLE = "The model ended its turn at once: it wrote nothing."
+_FIX = "Check the end of the prompt: it should open the assistant's turn, once."
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report an output without any text."""
     if trace.raw is None or _is_an_end_alone(trace):
+        return
+    if trace.raw.completeness is Completeness.UNKNOWN and trace.raw.token_ids is None:
         return
     text = trace.raw.text
     for end in end_texts(trace):
@@ -42,11 +48,24 @@ def find(trace: Trace) -> Iterator[Report]:
     # Without ids a server that gave no text may simply not show it.
     if text.strip() or (trace.raw.token_ids is None and not trace.raw.text):
         return
+    ids = trace.raw.token_ids
+    if not trace.raw.text and ids is not None and prompt_of(trace) is None:
+        # Ids that were printed without any text may have been decoded by no one; a single one that ended the output
+        # is an end token.
+        if len(ids) != 1 or trace.raw.finish_reason != "stop":
+            return
+        yield Report(
+            title=_TITLE,
+            detail=f"Its only token has the id {ids[0]}, and the output ended with `stop`.",
+            evidence=(in_raw(trace, Span(0, 0)),),
+            fix=_FIX,
+        )
+        return
     yield Report(
-        title="The model ended its turn at once: it wrote nothing.",
+        title=_TITLE,
         detail=f"The raw output is {trace.raw.text!r}.",
         evidence=(in_raw(trace, Span(0, len(trace.raw.text))),),
-        fix="Check the end of the prompt: it should open the assistant's turn, once.",
+        fix=_FIX,
     )
 
 
@@ -63,5 +82,6 @@ RULE: Rule = TraceRule(
     stage=Stage.COMPLETE,
     find=find,
     needs=TracePart.RAW,
+    reads_stripped=True,
     threads=("ollama/ollama#14958",),
 )

@@ -17,6 +17,7 @@ from prompt_debugger.core.evidence.command_lines import PROGRAM, PROGRAM_WORDS, 
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.lost_flags import find_lost_flags
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
 from prompt_debugger.core.known_errors import classes_of
@@ -49,7 +50,8 @@ def _read(paste: Paste) -> Evidence:
     more = (f"Of {len(commands)} commands, one was read.",) if len(commands) > 1 else ()
     shown = shown_flags(flags)
     words = f"a command that starts {title_of(command.kind)}" + (f" with {shown}" if shown else "")
-    evidence = Evidence(Form.COMMAND, words, server=started.server, notes=(*started.notes, *more))
+    server = replace(started.server, lost_flags=find_lost_flags(paste.text) if len(commands) == 1 else ())
+    evidence = Evidence(Form.COMMAND, words, server=server, notes=(*started.notes, *more))
     refusal = _printed_below(paste.text)
     return evidence if refusal is None else replace(evidence, words=f"{words}; an error", error=refusal)
 

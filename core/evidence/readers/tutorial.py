@@ -5,6 +5,7 @@
     Output:    ' Joel'
     [{'generated_text': '<|im_start|>user Hi<|im_end|> …'}]         transformers' pipelines
     <|im_start|>user Hi<|im_end|><|im_start|>assistant Hello        a decoded sequence
+    '<s>[INST] Hi [/INST]'                                         a text as Python prints it
     ========== / Prompt: <bos>… / Hello / ==========               mlx-lm's and mlx-vlm's commands
 
 A prompt never counts as output: where a text continues after the last opening of the model's turn, that is the output.
@@ -81,6 +82,18 @@ def split_prompt(text: str) -> tuple[str, str] | None:
     return text[: last.end()], output if output.strip() else ""
 
 
+def _unquoted(text: str) -> str:
+    """Return the text that a pasted literal of Python stands for, or the first of a list of them; else the text."""
+    literal = text.strip()
+    if not literal.startswith(("'", '"', "['", '["')):
+        return text
+    printed = read_printed(literal)
+    if printed is None or printed.is_cut or printed.stop != len(literal):
+        return text
+    value = printed.value[0] if isinstance(printed.value, list) and printed.value else printed.value
+    return value if isinstance(value, str) else text
+
+
 def _finds(paste: Paste) -> float:
     text = paste.text
     if _pair(text) is not None:
@@ -89,7 +102,7 @@ def _finds(paste: Paste) -> float:
         return 0.95
     if _ruled(text) is not None:
         return 0.8
-    return 0.75 if split_prompt(text.lstrip("\ufeff")) is not None else 0.0
+    return 0.75 if split_prompt(_unquoted(text.lstrip("\ufeff"))) is not None else 0.0
 
 
 def _pair(text: str, row: int = 1) -> tuple[str, str] | None:
@@ -133,7 +146,7 @@ def _read(paste: Paste) -> Evidence:
     ruled = _ruled(text)
     if ruled is not None and not ruled[0]:
         return Evidence(Form.OUTPUT, "what a command of MLX generated", raw=ruled[1])
-    parts = ruled or split_prompt(text)
+    parts = ruled or split_prompt(_unquoted(text))
     if parts is None:
         raise RequestError("The text is not a conversation with a model's turn.", "Read it as a raw output.")
     return _read_parts(Evidence(Form.OUTPUT, "a prompt"), *parts)

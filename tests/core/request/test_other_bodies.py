@@ -120,7 +120,7 @@ def test_the_clients_of_both_are_read_from_python():
 
 def test_a_class_as_response_format_is_left_out_and_said():
     request = read_request(
-        "class Answer(BaseModel):\n    x: int\n"
+        "from answers import Answer\n"
         'client.chat.completions.parse(model="m", messages=[{"role": "user", "content": "hi"}], response_format=Answer)'
     )
 

@@ -1,0 +1,91 @@
+"""Classes of pydantic in a snippet: the schema that they stand for, and what nothing is known of."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prompt_debugger.core.request import read_request
+
+_CALL = """
+client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}], extra_body={"guided_json": X})
+"""
+
+
+def schema_of(classes: str, value: str = "Car.model_json_schema()") -> object:
+    return read_request(classes + _CALL.replace("X", value)).body["guided_json"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        ("str", {"type": "string"}),
+        ("int | None", {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ("Optional[float]", {"anyOf": [{"type": "number"}, {"type": "null"}]}),
+        ("List[bool]", {"type": "array", "items": {"type": "boolean"}}),
+        ("dict[str, int]", {"type": "object"}),
+        ('Literal["a", "b"]', {"enum": ["a", "b"]}),
+        ("Annotated[int, Ge(1)]", {"type": "integer"}),
+        ('"int"', {"type": "integer"}),
+        ("Colour", {"enum": ["red", "blue"]}),
+        ("datetime", {}),
+        ("conint(ge=1)", {}),
+        ("str | Secret", {}),
+        ("'no annotation'", {}),
+    ],
+)
+def test_an_annotation_is_read_or_allows_anything(annotation: str, expected: object):
+    classes = (
+        "class Colour(str, Enum):\n    RED = 'red'\n    BLUE = 'blue'\n"
+        f"class Car(BaseModel):\n    model_config: dict = {{}}\n    part: {annotation}\n"
+    )
+
+    assert schema_of(classes) == {"type": "object", "properties": {"part": expected}, "required": ["part"]}
+
+
+def test_defaults_inheritance_and_members_that_are_models():
+    classes = (
+        "class Base(BaseModel):\n    name: str\n    size: int\n"
+        "class Wheel(BaseModel):\n    spokes: int = Field(..., ge=1)\n"
+        "class Car(Base):\n    size: int = 3\n    wheel: Wheel\n    tags: list[str] = Field(default_factory=list)\n"
+        "    note: str = Field(description='d')\n    _hidden: int\n    many: ClassVar[int] = 3\n"
+    )
+
+    schema = schema_of(classes)
+
+    assert isinstance(schema, dict)
+    assert list(schema["properties"]) == ["name", "size", "wheel", "tags", "note"]
+    assert schema["required"] == ["name", "wheel", "note"]
+    assert schema["properties"]["wheel"]["required"] == ["spokes"]
+    assert json.loads(str(schema_of(classes, "Car.schema_json()"))) == schema
+
+
+def test_a_model_as_response_format_is_what_the_client_sends():
+    request = read_request(
+        "class Car(BaseModel):\n    brand: str\n"
+        'client.chat.completions.parse(model="m", messages=[{"role": "user", "content": "hi"}], response_format=Car)'
+    )
+
+    form = request.body["response_format"]
+    assert isinstance(form, dict)
+    assert form["type"] == "json_schema"
+    assert form["json_schema"]["schema"]["required"] == ["brand"]
+    assert any("The schema of `Car` was read from its class" in notice.message for notice in request.notices)
+
+
+def test_names_by_alias_and_models_within_themselves_claim_nothing():
+    aliased = "class Car(BaseModel):\n    brand: str = Field(alias='Brand')\n"
+    looped = "class Car(BaseModel):\n    next: Optional['Car'] = None\n"
+
+    assert schema_of(aliased) == {"type": "object"}
+    assert isinstance(schema_of(looped), dict)
+
+
+def test_a_class_that_is_no_model_is_not_read():
+    request = read_request(
+        "class Car:\n    brand: str\n"
+        'client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}], response_format=Car)'
+    )
+
+    assert "response_format" not in request.body
