@@ -6,11 +6,26 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.base.comparable import compare_outputs, draws_at_random, may_constrain
+from prompt_debugger.core.base.comparable import (
+    MAY_BE_CONTENT,
+    NO_BEGINNING,
+    NO_END,
+    OF_GAP,
+    OF_PIECES,
+    compare_outputs,
+    draws_at_random,
+    has_part_of_call,
+    is_not_whole,
+    is_partial,
+    may_constrain,
+    why_incomplete,
+)
 from prompt_debugger.core.base.types import (
+    Api,
     Basis,
     Certainty,
     ChatResult,
+    Comparability,
     Completeness,
     Completion,
     JSONObject,
@@ -134,3 +149,81 @@ def test_parts_of_one_text_are_compared_and_the_assumption_is_stated() -> None:
     assert found is not None
     assert found.certainty is Certainty.INFERRED
     assert "assumed" in found.reason
+
+
+def test_what_stood_in_one_text_is_assumed_to_be_one_run() -> None:
+    found = compare_outputs(replace(PAIR, evidence=Basis.ASSUMED_RUN))
+
+    assert found == Comparability(Certainty.INFERRED, "assumed to be one run because they are in one text")
+
+
+@pytest.mark.parametrize(
+    ("api", "of_raw", "of_chat", "is_compared"),
+    [
+        (Api.CHAT, None, None, True),
+        (Api.RESPONSES, 5, 5, True),
+        (Api.RESPONSES, 5, 6, False),
+        (Api.RESPONSES, None, 5, False),
+        (Api.RESPONSES, 5, None, False),
+        (Api.RESPONSES, 0, 0, False),
+    ],
+)
+def test_another_api_is_compared_only_where_counts_show_one_prompt(
+    api: Api, of_raw: int | None, of_chat: int | None, *, is_compared: bool
+) -> None:
+    assert PAIR.raw is not None
+    assert PAIR.chat is not None
+    raw = replace(PAIR.raw, usage=None if of_raw is None else Usage(of_raw))
+    chat = replace(PAIR.chat, usage=None if of_chat is None else Usage(of_chat))
+
+    found = compare_outputs(replace(PAIR, api=api, raw=raw, chat=chat))
+
+    assert found is not None
+    assert (found.certainty is Certainty.INFERRED) is is_compared
+    assert is_compared or found.reason.startswith("Raw output and answer come from two runs that may differ: ")
+
+
+def test_what_was_sent_counts_before_what_was_asked() -> None:
+    assert certainty_of(replace(PAIR, sent={"temperature": 1})) is None
+    assert certainty_of(replace(PAIR, request=Request({}, ""), sent={"temperature": 0})) is Certainty.INFERRED
+
+
+@pytest.mark.parametrize(
+    ("note", "is_so"),
+    [
+        ("Something was left out at `...`.", True),
+        ("The pasted text ends inside a string.", True),
+        ("3 calls were left out of the answer.", True),
+        ("The server says that something was left out.", False),
+        ("", False),
+    ],
+)
+def test_a_text_is_partial_by_the_notes_on_it(note: str, *, is_so: bool) -> None:
+    assert is_partial(replace(PAIR, notes=("Another note.", note))) is is_so
+    assert not is_partial(PAIR)
+
+
+@pytest.mark.parametrize("reason", [NO_BEGINNING, NO_END, OF_GAP, OF_PIECES])
+def test_an_output_that_begins_or_ends_within_something_says_so(reason: str) -> None:
+    raw = Completion("a", None, None, completeness=Completeness.UNKNOWN, completeness_reason=reason)
+
+    assert is_not_whole(raw)
+    assert why_incomplete(raw) == f"The raw output may be incomplete: {reason.partition(', so ')[0]}"
+    assert not is_not_whole(replace(raw, completeness=Completeness.WHOLE))
+    assert not is_not_whole(replace(raw, completeness_reason=MAY_BE_CONTENT))
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        ('"Rome"}}</tool_call>', True),
+        ("[TOOL_CALLS]", True),
+        ("<function=f>", True),
+        ('<parameter name="a">', True),
+        ("It ends with `</tool_call>`.", False),
+        ("A function <of x>", False),
+        ("", False),
+    ],
+)
+def test_what_is_written_of_calls_alone_is_part_of_one_outside_of_code(text: str, *, has: bool) -> None:
+    assert has_part_of_call(text) is has
