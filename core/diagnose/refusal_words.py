@@ -107,9 +107,17 @@ def remedy_of(understood: Understood) -> str:
 
 
 def is_raised_inside(understood: Understood) -> bool:
-    """Return whether an error of no known sentence and no class was raised in a program that its traceback shows."""
+    """Return whether an error of no known sentence and no class was raised in a program that its traceback shows.
+
+    One with a status is an answer, which the client whose traceback it is only passed on.
+    """
     is_unknown = understood.known is None and understood.classified is None and understood.quoted is None
-    return is_unknown and understood.speaker is not None and bool(understood.speaker.where)
+    return (
+        is_unknown
+        and understood.refusal.status is None
+        and understood.speaker is not None
+        and bool(understood.speaker.where)
+    )
 
 
 def _speaker(understood: Understood) -> str:

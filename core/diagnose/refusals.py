@@ -36,6 +36,7 @@ _FLAG = re.compile(
     r"[^\w-]*(?:\w+[^\w-]+){0,3}(--[a-z][\w-]*)",
     re.IGNORECASE,
 )
+_BY_STATUS = {401: Cause.ACCESS, 402: Cause.QUOTA, 429: Cause.RATE}  # whatever the words are
 _SERVERS = 500  # status from which on it is the server that failed
 _MIN_WORDS = 30  # characters; shorter words say nothing without the name of their exception
 _EXCEPTION = re.compile(r"[A-Z]\w{1,60}(?:Error|Exception)")
@@ -206,6 +207,8 @@ def _cause(
         return Cause.MODEL_NAME
     if classified is not None:
         return classified.error.cause
+    if refusal.status in _BY_STATUS:
+        return _BY_STATUS[refusal.status]
     if _is_failure(refusal) and refusal.field is None and not _ABOUT_REQUEST.search(words):
         return Cause.SERVER
     return Cause.REQUEST

@@ -58,6 +58,14 @@ _SECTION = re.compile(r"(?mi)^#{3,6} (?![^\n]*\b(?:bugs?|issues?|problem)\b)[^\n
 _DISCOURAGED = re.compile(r"(?m)^[^\n]{0,40}\bDo (?:\*\*|_)?not(?:\*\*|_)? use\b[^\n]*")
 _PERSON = re.compile(r"\bI(?:'m|'ve)? [a-z]|\b[Mm]y [a-z]")
 # What a page of advice tells its reader, and a report does not.
+_ELEMENT = re.compile(r"\s{0,20}<([A-Za-z][A-Za-z_]{1,30})>")
+_OF_PAGES = frozenset(
+    {
+        "details", "summary", "p", "pre", "code", "div", "span", "html", "body", "table", "tr", "td", "ul", "ol", "li",
+        "b", "i", "a", "br", "em", "strong", "blockquote", "sub", "sup", "error", "message", "exception", "fault",
+        "response",
+    }
+)  # fmt: skip
 _ADDRESSED = re.compile(
     r"\b[Yy]ou (?:send|run|call|start|try|launch|make|deploy)\b[^\n.:]{0,160}\b(?:and|but) (?:you )?"
     r"(?:get|see|receive)\b[^\n.:]{0,40}:"
@@ -182,6 +190,16 @@ def is_manual(text: str) -> bool:
     is_form = any(_OF_FORM.search(heading) for heading in headings)
     is_page = len(headings) >= _MIN_HEADINGS and _PERSON.search(text) is None
     return (is_page or is_advice(text)) and not is_form
+
+
+def is_tagged(text: str) -> bool:
+    """Return whether a text is a model's, in elements that a prompt asked for: no one reports anything in it.
+
+    >>> is_tagged("<explanation>It names `KeyError`.</explanation>"), is_tagged("<details>It fails.</details>")
+    (True, False)
+    """
+    begun = _ELEMENT.match(text)
+    return begun is not None and begun[1].lower() not in _OF_PAGES and f"</{begun[1]}>" in text
 
 
 def is_advice(text: str) -> bool:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.reported_words import Reported
-from prompt_debugger.core.evidence.not_errors import drop_advice, is_manual, is_source
+from prompt_debugger.core.evidence.not_errors import drop_advice, is_manual, is_source, is_tagged
 from prompt_debugger.core.evidence.words_around import prose_of, sentences_of
 
 _MAX_CHARS = 30_000  # of a report; what is longer is a document about many things
@@ -115,7 +115,9 @@ _KINDS = (
 
 def reported_answers(text: str) -> Iterator[str]:
     """Yield what a text says of an answer whose thoughts or schema are not as they should be, as notes."""
-    if len(text) > _MAX_CHARS or _SUBJECT.search(text) is None or is_source(text) or is_manual(text):
+    if len(text) > _MAX_CHARS or _SUBJECT.search(text) is None:
+        return
+    if is_source(text) or is_manual(text) or is_tagged(text):
         return
     lines = [part for one in sentences_of(prose_of(drop_advice(text)))[:_MAX_SENTENCES] for part in one.split("\u3002")]
     sentences = [one.strip(" -*#>\t") for one in lines]

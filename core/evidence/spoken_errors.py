@@ -28,6 +28,7 @@ from prompt_debugger.core.evidence.not_errors import (
     is_of_program,
     is_program,
     is_source,
+    is_tagged,
 )
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
 from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_meaning, may_report
@@ -53,7 +54,7 @@ _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECAS
 
 def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
-    if len(text) > _MAX_CHARS or is_source(text) or is_manual(text) or is_program(text):
+    if len(text) > _MAX_CHARS or is_source(text) or is_manual(text) or is_program(text) or is_tagged(text):
         return None
     text = drop_denied(drop_documents(drop_manual(drop_captions(text))))
     status: FoundError | None = None

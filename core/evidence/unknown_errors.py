@@ -118,6 +118,9 @@ _PROGRAM = re.compile(
 )
 
 
+_FOLDERS = re.compile(
+    r"File \"(?:[^\"\n]{0,200}[/\\](?:site|dist)-packages[/\\]|[^\"\n]{0,200}[/\\](?=[^\"\n/\\]{1,200}\"))"
+)
 _FRAME = 'File "'  # with which each frame begins; the words of the error are below the last one
 TRACEBACK = "Traceback (most recent call last):"
 # How IPython heads a traceback, and marks the line that each of its frames was at.
@@ -219,8 +222,11 @@ def _is_of_connection(found: Classified, statement: Statement, text: str) -> boo
 
 
 def is_about_chat(text: str) -> bool:
-    """Return whether a text has a sign of chat requests: a program that handles them, an address, a field."""
-    return _STRONG.search(text) is not None or speaker_of(text) is not None
+    """Return whether a text has a sign of chat requests: a program that handles them, an address, a field.
+
+    Of a frame's path the package counts, and no folder above it: a user's name or a project's says nothing.
+    """
+    return _STRONG.search(_FOLDERS.sub('File "', text)) is not None or speaker_of(text) is not None
 
 
 def other_program(text: str) -> str | None:

@@ -43,7 +43,7 @@ RATE = AccountWords(
 )
 QUOTA = AccountWords(
     named=(
-        r"insufficient[ _](?:account[ _])?(?:balance|credits?|funds|quota)",
+        r"(?:insufficient|not (?:have )?enough)[ _](?:account[ _])?(?:balance|credits?|funds|quota)",
         r"balance is (?:insufficient|too low|not enough)",
         r"(?:credits?|quota) (?:(?:limit|is|are|was|has been|have been) )?"
         r"(?:exceeded|expired|exhausted|used up|too low)",

@@ -28,6 +28,24 @@ SENTENCES: tuple[KnownError, ...] = (
         field="tools",
     ),
     KnownError(
+        "Unknown name \"{name:word}\" at '{within}': Cannot find field",
+        Stage.REQUEST,
+        "The API reads bodies strictly, and has no field of this name at that place. It may belong elsewhere, as what is "
+        "about thoughts does (`generationConfig.thinkingConfig`), or this version of the API does not know it.",
+        "Move it to where the API's reference has it, or leave it out; `v1beta` knows more fields than `v1`.",
+        "https://ai.google.dev/api/generate-content",
+        example="Invalid JSON payload received. Unknown name \"includeThoughts\" at 'generation_config': Cannot find "
+        "field.",
+    ),
+    KnownError(
+        "Model generated too many tool calls.",
+        Stage.COMPLETE,
+        "The model wrote more calls in one turn than the API takes, and the answer was discarded.",
+        "Ask again. If it happens again, say in the prompt how many calls a turn may have, or offer fewer tools.",
+        "https://ai.google.dev/gemini-api/docs/function-calling",
+        cause=Cause.UNCLEAR,
+    ),
+    KnownError(
         "Function call is missing a thought_signature in functionCall parts.",
         Stage.REQUEST,
         "A call in the history came with a signature, and was sent back without it.",

@@ -137,7 +137,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The key is known, but this model, feature or region is not open to it.",
         "Choose a model that this account lists (`/v1/models`), or have the access granted: plan, organization, "
         "region, or the model's terms.",
-        unless=r"not found the model",
+        unless=r"not found the model|\b13: permission|errno 13|\beacces\b|\block file\b",  # of the system's files
     ),
     ErrorClass(
         "memory",
@@ -309,7 +309,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"connection (?:attempts? )?(?:refused|failed|error)|econnrefused|cannot connect"
         r"|could(?: not|n't) (?:connect|reach|be reached)|failed to (?:connect|fetch|establish)"
         r"|unable to (?:connect|reach)|no route to host|network is unreachable|connect call failed"
-        r"|connecterror|connectionerror|apiconnectionerror|fetch failed|enotfound|getaddrinfo"
+        r"|connecterror|connectionerror|apiconnectionerror|fetch failed|\benotfound\b|getaddrinfo"
         r"|name resolution|name or service|host (?:not found|unreachable)"
         r"|is (?:it|ollama|the server) running|err_connection|\berror sending request for url\b",
         Stage.COMPLETE,
@@ -372,8 +372,31 @@ CLASSES: tuple[ErrorClass, ...] = (
         around=r"plugininvokeerror|\[models\] error|run failed: \[|custom_components/",
     ),
     ErrorClass(
+        "missing-module",
+        r"no module named|modulenotfounderror",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "A Python module is missing",
+        "A program imports a module that is not installed in its environment, or that the installed release of its "
+        "package does not have.",
+        "Install the package into the environment in which this program runs; if it is installed, compare its release "
+        "with the one that the program asks for.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "missing-file",
+        r"filenotfounderror|no such file or directory|\benoent\b|not a valid file path",
+        Stage.COMPLETE,
+        Cause.CLIENT,
+        "A file was not found",
+        "The program that raised this looked for a file or a folder that is not there; the request itself was not "
+        "judged by anyone.",
+        "Check the path, as seen from the folder in which that program runs.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "version",
-        r"cannot import name|no module named|modulenotfounderror|(?:version|release)\b.{0,40}?(?:outdated|too old)"
+        r"cannot import name|(?:version|release)\b.{0,40}?(?:outdated|too old)"
         r"|requires? (?:a )?(?:newer|later)\b"
         r"|requires? (?:at least )?(?:ollama|transformers|vllm|python|version v?\d)\b"
         r"|incompatible version|version\b.{0,40}?incompatible"

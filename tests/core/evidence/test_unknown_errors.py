@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Certainty
+from prompt_debugger.core.base.types import Certainty, Refusal
+from prompt_debugger.core.diagnose.refusal_words import is_raised_inside
+from prompt_debugger.core.diagnose.refusals import understand
 from prompt_debugger.core.evidence import Part, parts_of, read_evidence, show_evidence
 from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
 from tests.attacks.growth import grows_linearly
@@ -160,3 +162,53 @@ def test_prose_and_logs_without_errors_are_not_errors(text):
 @pytest.mark.parametrize("part", ["Error: a\n", "a.b.c.D", "ERROR ", 'File "', "tool_choice must be ", "\n| =x"])
 def test_time_grows_linearly_with_hostile_texts(part):
     assert grows_linearly(lambda size: error_by_meaning(part * size), first=200, tries=2, doublings=6)
+
+
+@pytest.mark.parametrize(
+    "raised", ["ModuleNotFoundError: No module named 'pdf2image'", "FileNotFoundError: [Errno 2] No such file: 'a.png'"]
+)
+def test_folders_above_a_package_say_nothing_of_a_chat_request(raised: str) -> None:
+    frames = 'Traceback (most recent call last):\n  File "/home/a/.gemini/llm-agents/run.py", line 3, in <module>\n'
+
+    with pytest.raises(RequestError, match="error of a program"):
+        read_evidence(f"{frames}{raised}\n")
+
+
+def test_what_a_client_lacks_is_no_server_out_of_reach() -> None:
+    frame = 'Traceback (most recent call last):\n  File "/x/site-packages/google/genai/files.py", line 3, in upload\n'
+    lacking = read_evidence(f"{frame}FileNotFoundError: a.png is not a valid file path.\n").error
+    missing = read_evidence(f"{frame}ModuleNotFoundError: No module named 'grpc'\n").error
+
+    assert lacking is not None
+    assert missing is not None
+    classes = [understand(one).classified for one in (lacking, missing)]
+    assert [None if one is None else one.error.name for one in classes] == ["missing-file", "missing-module"]
+
+
+@pytest.mark.parametrize(("status", "cause"), [(401, "access"), (402, "quota"), (429, "rate"), (400, "request")])
+def test_a_status_tells_the_cause_where_no_words_do(status: int, cause: str) -> None:
+    assert understand(Refusal(status, "Not now, and not here.")).cause == cause
+
+
+def test_an_answer_with_a_status_was_not_raised_by_the_client_that_passed_it_on() -> None:
+    frame = (
+        'Traceback (most recent call last):\n  File "/x/site-packages/google/genai/_client.py", line 3, in request\n'
+    )
+    said = "google.genai.errors.ClientError: Error code: 429 - {'error': {'message': 'Not now.', 'code': 'busy_x'}}"
+    error = read_evidence(f"{frame}{said}\n").error
+
+    assert error is not None
+    assert not is_raised_inside(understand(error))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<explanation>The answer names the event "overloaded_error" and the code 529, as the page does.</explanation>',
+        "<content>\n<explanation>It covers error handling:\n1. Retry after a rate limit error: 429.</explanation>\n"
+        "</content>",
+    ],
+)
+def test_what_a_model_wrote_in_elements_about_errors_reports_none(text: str) -> None:
+    with pytest.raises(RequestError):
+        read_evidence(text)
