@@ -30,8 +30,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unknown name \"{name:word}\" at '{within}': Cannot find field",
         Stage.REQUEST,
-        "The API reads bodies strictly, and has no field of this name at that place. It may belong elsewhere, as what is "
-        "about thoughts does (`generationConfig.thinkingConfig`), or this version of the API does not know it.",
+        "The API reads bodies strictly, and has no field of this name at that place. It may belong elsewhere, as what "
+        "is about thoughts does (`generationConfig.thinkingConfig`), or this version of the API does not know it.",
         "Move it to where the API's reference has it, or leave it out; `v1beta` knows more fields than `v1`.",
         "https://ai.google.dev/api/generate-content",
         example="Invalid JSON payload received. Unknown name \"includeThoughts\" at 'generation_config': Cannot find "
