@@ -37,7 +37,7 @@ _LEVEL = re.compile(
     r"(?:(?<=:)\n[ \t]{0,8}[\"'`][^\n]+|(?:\n[ \t]{1,12}[|=][^\n]*){0,3}))$"
 )
 _LEVEL_NAME = re.compile(
-    r"\A(?:[Ee]rror\](?:: ?| )(?:\([\w. -]{1,40}\) )?(?=\S{3})"
+    r"\A(?:(?:[A-Z][a-z]{2,20} )?[Ee]rror\](?:: ?| )(?:\([\w. -]{1,40}\) )?(?=\S{3})"
     r"|(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\]?:? {0,4}(?:\[[\w:. -]{1,60}\]:? {0,4})?(?=\S{3}))"
 )
 # An exception that a line of a log tells whole, before the traceback below it.

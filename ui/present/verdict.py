@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -256,7 +257,15 @@ def read_result(trace: Trace, verdict: Verdict) -> Result:
     if causes:
         sentence = verdict.sentence.partition(_CAUSE)[0]
         return Result(sentence, tuple({"text": one.title.rstrip("."), "code": one.code} for one in causes))
-    return Result(verdict.sentence, ({"text": _first_sentence(guilty.detail), "code": None},) if guilty.detail else ())
+    cause = _cause_of(guilty.detail, verdict.sentence)
+    return Result(verdict.sentence, ({"text": cause, "code": None},) if cause else ())
+
+
+def _cause_of(detail: str, sentence: str) -> str:
+    """Return the first sentence of a detail that says more than the result, as the words of a server do not again."""
+    parts = [part for part in re.split(r"(?<=[.!?])\s+|\n", detail) if part]
+    news = (part for part in parts if (part.partition(": ")[2] or part).rstrip(".") not in sentence)
+    return next(news, parts[0] if parts else "").rstrip(".") + "." if parts else ""
 
 
 def _result_and_notes(sentence: str, notes: tuple[str, ...]) -> Result:
@@ -333,7 +342,3 @@ def _came_back(trace: Trace) -> str:
         return "No call was written; the answer came back complete."
     drafts = f", {calls.draft:,} a draft inside reasoning" if calls.draft else ""
     return f"{calls.written:,} call{'' if calls.written == 1 else 's'} written{drafts}, {calls.returned:,} returned."
-
-
-def _first_sentence(text: str) -> str:
-    return text.split(". ", 1)[0].split("\n", 1)[0].rstrip(".") + "."

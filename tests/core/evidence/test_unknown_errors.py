@@ -121,6 +121,16 @@ def test_the_level_of_a_logs_line_is_no_word_of_the_error():
     assert found.error.message.startswith("Encountered")
 
 
+def test_a_label_before_a_logs_message_is_no_word_of_it():
+    call = 'Received request: POST to /v1/chat/completions with body {"messages": [{"role": "user", "content": null}]}'
+    found = read_evidence(
+        f"2024-12-18 21:49:18 [DEBUG] \n{call}\n2024-12-18 21:49:18 [ERROR] \n"
+        "[Server Error] Invalid 'content': 'content' field must be a string or an array of objects."
+    )
+
+    assert found.error.message.startswith("Invalid 'content'")
+
+
 UNRELATED = [
     'Traceback (most recent call last):\n  File "/home/me/shop/cart.py", line 3, in total\n    price["net"]\n'
     "KeyError: 'net'\n",

@@ -41,6 +41,22 @@ def test_a_healthy_run_speaks_of_calls_in_green():
     assert strip["quote"] == "Nothing lost: 168 of 168 characters accounted for."
 
 
+@pytest.mark.parametrize(
+    ("detail", "expected"),
+    [
+        ("HTTP 400: tools are off. The server has no tool parser. It refuses.", "The server has no tool parser."),
+        ("Its words: tools are off.", "Its words: tools are off."),
+        ("The server has no tool parser. Its words: tools are off.", "The server has no tool parser."),
+    ],
+)
+def test_the_second_line_does_not_repeat_the_words_of_the_first(detail, expected):
+    found = replace(finding("PD100"), title="The request was refused: tools are off", detail=detail)
+    verdict = Verdict(0, 0, 0, Stage.PARSE, "The request was refused: tools are off. Stage: parse.", Conclusion.FAULT)
+    trace = replace(recorded("healthy-call"), findings=(found,), verdict=verdict)
+
+    assert [part["text"] for part in read_result(trace, verdict).cause] == [expected]
+
+
 def test_a_root_alone_says_why_by_its_detail():
     trace = recorded("missing-generation-prompt")
 
