@@ -20,6 +20,7 @@ from prompt_debugger.core.evidence.json_strings import decode_lines, decode_only
 from prompt_debugger.core.evidence.log_columns import joined_entries
 from prompt_debugger.core.evidence.log_lines import has_entries
 from prompt_debugger.core.evidence.markdown_table import unfold_tables
+from prompt_debugger.core.evidence.not_reported import drop_code_errors
 from prompt_debugger.core.evidence.transcripts import output_of_command
 from prompt_debugger.core.evidence.wrapped import (
     join_escapes,
@@ -366,6 +367,7 @@ _GO_BACKTICK = '` + "`" + `'
 # The steps in order, each with its note; a change that no one can see has none.
 _STEPS: tuple[Step, ...] = (
     ("Terminal colours were removed.", _uncoloured),
+    ("Errors of code that an agent's model wrote were left out: they went back to the model.", drop_code_errors),
     ("", _use_line_feeds),
     ("Backticks that a Go program had apart were put into the text.", _put_together),
     ("", joined_entries),

@@ -26,6 +26,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.mixed import read_mixed
+from prompt_debugger.core.evidence.not_reported import is_agents_log
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
@@ -81,7 +82,7 @@ def _read_one(text: str, row: int) -> Evidence:
     if found is not None:
         return found[0].read(paste)
     form = recognise(text)
-    if form is None:
+    if form is None or (form is Form.REQUEST and is_agents_log(text)):  # whose code sends nothing
         raise not_recognised(text)
     return _READERS[form](text, row)
 

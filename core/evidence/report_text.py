@@ -18,6 +18,7 @@ from prompt_debugger.core.evidence.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.not_errors import has_code, is_manual, is_source
+from prompt_debugger.core.evidence.not_reported import harmless, is_agents_log
 from prompt_debugger.core.evidence.recognise import MARKER, recognise
 from prompt_debugger.core.evidence.token_lists import is_token_list
 from prompt_debugger.core.evidence.unknown_errors import cut_traceback, other_program
@@ -50,6 +51,10 @@ _PAGE = re.compile(
     r"\b(?:opened|commented)(?: this issue)? on [A-Z][a-z]{2} \d)"
 )
 _RENDER = "To try it with a request: `render REQUEST --chat-template FILE`; alone: `check --chat-template FILE`."
+_AGENTS_LOG = (
+    "The text is the log of an agent that runs code which its model writes; an error of that code goes back to the "
+    "model and is not one of the server. It contains no answer as the server sent it."
+)
 _FILES = (
     ("%PDF-", "a PDF"), ("PK\x03\x04", "an archive"), ("\x1f\x8b", "an archive"), ("\x1f\ufffd", "an archive"),
     ("\x89PNG", "an image"), ("\ufffdPNG", "an image"), ("GIF8", "an image"),
@@ -64,6 +69,8 @@ _GO_TEMPLATE = re.compile(
     r"ToolCalls|Role|Content)\b[^{}\n]{0,80}\}\}"
 )
 _GO_TOOLS = re.compile(r"\{\{[^{}\n]{0,120}\$?\.Tools\b")
+# What converters of models log: the template that they write into the file.
+_LOGGED_TEMPLATE = re.compile(r"(?m)^[^\n{<\[]{0,80}\b(?:[Ss]etting )?chat[_ ]template(?: to|:) \{[%{#]")
 _MODELFILE = re.compile(r"(?:#[^\n]*\n|\s)*+(?:FROM [^\n]{1,300}\n|TEMPLATE [\"])")
 _TEMPLATE_OPTION = re.compile(r"(?m)^(?!<)[^\n<{]{0,2000}\s--chat-templat(?:e|\Z|\n)")
 _MAX_PROSE = 200_000  # characters in which the parts of a report must show
@@ -113,9 +120,11 @@ def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
 
 
 def begins_template(text: str) -> bool:
-    """Return whether a text is a chat template from its first character on, or a Modelfile with one."""
+    """Return whether a text is a chat template from its first character on, a log that shows one, or a Modelfile."""
     is_begun = text.lstrip("\ufeff \t\r\n").startswith(("{%", "{#", "{{-", "{{ "))
-    return (is_begun and is_template(text)) or _is_modelfile(text)
+    logged = _LOGGED_TEMPLATE.search(text)
+    is_logged = logged is not None and MARKER.search(text, 0, logged.start()) is None
+    return ((is_begun or is_logged) and is_template(text)) or _is_modelfile(text)
 
 
 def _is_modelfile(text: str) -> bool:
@@ -174,8 +183,10 @@ def not_recognised(text: str, *, is_about: bool = False) -> RequestError:
         return RequestError("Nothing was pasted.", NEEDED)
     if (cut := cut_traceback(text)) is not None:
         return RequestError(cut, "Paste the traceback to its end, with the line of the log above it.")
-    if (unrelated := other_program(text)) is not None:
+    if (unrelated := other_program(text) or harmless(text)) is not None:
         return RequestError(unrelated, NEEDED)
+    if is_agents_log(text):
+        return RequestError(_AGENTS_LOG, NEEDED)
     value = json_of(text)
     if value is None and (found := lenient_json_of(text) if text.lstrip().startswith(("{", "[")) else None) is not None:
         value = found[0]

@@ -36,6 +36,7 @@ from prompt_debugger.core.evidence.not_errors import (
     is_source,
     is_unfilled,
 )
+from prompt_debugger.core.evidence.not_reported import drop_unreported
 from prompt_debugger.core.evidence.printed_values import (
     HALF_ESCAPE,
     MAX_LITERAL,
@@ -130,7 +131,8 @@ def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
     if is_program(text):
         return None
-    text = drop_denied(drop_handlers(drop_manual(drop_captions(_BOX.sub(" ", plain_of_rust(text[:MAX_CHARS]))))))
+    text = _BOX.sub(" ", drop_unreported(plain_of_rust(text[:MAX_CHARS])))
+    text = drop_denied(drop_handlers(drop_manual(drop_captions(text))))
     if text.lstrip().startswith(("data:", "event:")):
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)

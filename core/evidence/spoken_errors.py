@@ -30,6 +30,7 @@ from prompt_debugger.core.evidence.not_errors import (
     is_source,
     is_tagged,
 )
+from prompt_debugger.core.evidence.not_reported import drop_unreported
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
 from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_meaning, may_report
 from prompt_debugger.core.known_errors import innermost
@@ -56,7 +57,7 @@ def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
     if len(text) > _MAX_CHARS or is_source(text) or is_manual(text) or is_program(text) or is_tagged(text):
         return None
-    text = drop_denied(drop_documents(drop_manual(drop_captions(text))))
+    text = drop_denied(drop_documents(drop_manual(drop_captions(drop_unreported(text)))))
     status: FoundError | None = None
     for candidate in islice(dict.fromkeys(_candidates(text)), _MAX_TRIED):
         if is_of_program(candidate):

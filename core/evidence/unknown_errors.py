@@ -64,6 +64,11 @@ _FOREIGN = re.compile(
     r"|paramiko|selenium|playwright|sqlite|postgres",
     re.IGNORECASE,
 )
+# A time limit of which nothing says what was waited for: any program has one.
+_ONLY_TIMED = re.compile(
+    r"(?i)(?=[^\n]*\d)"
+    r"(?:\W|\b(?:error|with|timed?|out|timeout|after|in|of|\d[\d.]{0,8} ?(?:m?s|sec\w{0,5}|min\w{0,5}))\b)++"
+)
 _SHAPED = re.compile(
     r"\A\W{0,12}(?:[\w.]{0,60}(?:Error|Exception)\b|(?:an )?error(?: (?:occurred|code|while|when|during|executing"
     r"|calling|processing|parsing|loading|invoking|creating)\b|\s{0,2}[:!(\[-])|failed\b|unable to|could not|cannot"
@@ -127,6 +132,9 @@ TRACEBACK = "Traceback (most recent call last):"
 _NOTEBOOK = re.compile(r"(?m)^([A-Z]\w{0,60}(?:Error|Exception)) {4,}Traceback \(most recent call last\)")
 _AT_LINE = re.compile(r"(?m)^-{2,}> {0,4}\d{1,6} +(\S[^\n]{0,300})")
 _SLASH = re.compile(r"[/\\]")
+# The name of an exception that was raised without words, alone in its line.
+_BARE = re.compile(r"(?m)^(?:\w{1,60}\.){0,8}([A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Failure|Timeout))[ \t]*$")
+_UNASSIGNED = re.compile(r"name '(\w{1,80})' is not defined")  # of the program itself, whatever it is about
 
 
 # A quotation in a sentence, after a word that says that it is an error.
@@ -218,7 +226,8 @@ def may_report(words: str, *, is_quoted: bool) -> bool:
 
 def _is_of_connection(found: Classified, statement: Statement, text: str) -> bool:
     """Return whether a client did not get its answer, of any server but a database and the like."""
-    return found.error.cause is Cause.CONNECTION and statement.is_shaped and _FOREIGN.search(text) is None
+    is_waiting = found.error.cause is Cause.CONNECTION and statement.is_shaped and _FOREIGN.search(text) is None
+    return is_waiting and _ONLY_TIMED.fullmatch(statement.words) is None
 
 
 def is_about_chat(text: str) -> bool:
@@ -232,7 +241,15 @@ def is_about_chat(text: str) -> bool:
 def other_program(text: str) -> str | None:
     """Return a sentence on an error that has nothing to do with chat requests; `None` if it is no such error."""
     found = list(_EXCEPTION.finditer(text[-_MAX_ALONE * 40 :]))
-    if not found or is_about_chat(text):
+    if not found:
+        return _raised_bare(text)
+    unassigned = _UNASSIGNED.match(found[-1].string, found[-1].end()) if found[-1][1] == "NameError" else None
+    if unassigned is not None and speaker_of(text) is None:
+        return (
+            f"This is an error of the program itself (`NameError`): it uses `{unassigned[1]}` before anything assigns "
+            "it. In a notebook, run the cell that does so first. It says nothing of a request, a template or an answer."
+        )
+    if is_about_chat(text):
         return None
     place = list(_PROGRAM.finditer(text))
     where = ""
@@ -245,13 +262,25 @@ def other_program(text: str) -> str | None:
     )
 
 
+def _raised_bare(text: str) -> str | None:
+    """Return a sentence on an exception that was raised without words; `None` without one at a traceback's end."""
+    start = text.rfind(TRACEBACK)
+    frames = list(_PROGRAM.finditer(text, start)) if start >= 0 else []
+    last = _BARE.search(text, frames[-1].end()) if frames else None
+    if last is None:
+        return None
+    source = next((line.strip() for line in text[frames[-1].end() : last.start()].split("\n")[1:] if line.strip()), "")
+    at = f" at `{source[:200]}`" if source and "`" not in source else ""
+    return f"The traceback ends with `{last[1]}`, raised without words{at}: what was checked there is not in the text."
+
+
 def cut_traceback(text: str) -> str | None:
     """Return a sentence on a traceback that was copied without the line that names its error; `None` of other texts."""
     start = text.rfind(TRACEBACK)
     if start < 0 or _EXCEPTION.search(text, max(start + len(TRACEBACK), text.rfind(_FRAME, start))) is not None:
         return None
     frames = list(_PROGRAM.finditer(text, start))
-    if not frames:
+    if not frames or _BARE.search(text, frames[-1].end()) is not None:
         return None
     speaker = speaker_of(text)
     origin = "" if speaker is None else f" of {speaker.title}"

@@ -1,0 +1,82 @@
+r"""Errors that a text contains and no server reported: of people, of templates' source, of a model's own code.
+
+User: I get an error when I log in.                             a conversation about something else
+{{- raise_exception("roles must alternate") }}                  the source of a template
+- Error 1001: Network connection issue                          a list of codes
+WARNING … Import error msg: No module named 'x'                 what a healthy program logs
+"""
+
+from __future__ import annotations
+
+import re
+
+_TURN = re.compile(
+    r"(?:\A|(?<=\n)|(?<=\\n))[ \t'\"]{0,4}(?P<who>User|Customer|Client|Caller|Human|Agent|Assistant|Support|Operator"
+    r"|Representative|Bot|AI|Advisor): (?:(?!\\n)[^\n])*"
+)
+_MIN_TURNS = 3
+_MAX_TURNS = 2_000
+_RAISES = re.compile(r"\braise_exception\(\s{0,20}(?:\"[^\"\n]{0,600}\"|'[^'\n]{0,600}')")
+_CODES = re.compile(
+    r"(?:^[ \t]{0,8}(?:[-*+\u2022]|\d{1,2}[.)]) {1,3}[*`_]{0,3}(?:Error|Code|ERR)[ _-]?(?:[Cc]ode )?[A-Z]{0,3}\d{2,5}\b"
+    r"[^\n]*(?:\n|\Z)){2,}",
+    re.MULTILINE,
+)
+# How transformers' agents and smolagents head the parts of their logs, and the error of code that the model wrote.
+_AGENT = re.compile(
+    r"(?m)^(?:={3,} (?:New task|Agent thoughts:)|(?:>>>|={3,}) Agent is executing the code below:"
+    r"|\u256d\u2500+ New run|\u2500 Executing (?:this|parsed) code: \u2500)"
+)
+_RUN_OF_CODE = re.compile(
+    r"(?m)^(?:Code execution failed|Failed while trying to execute the code below)[^\n]*\n"
+    r"(?:(?!={3,}|>>> |\u256d|\u2501)[^\n]*(?:\n|\Z))*"
+)
+# Lines of programs that go on: nothing is wrong with the request, or with what answers it.
+_HARMLESS = (
+    (
+        re.compile(r"(?m)^[^\n]{0,80}\bImport error msg: No module named '[\w.]{1,80}'[^\n]*"),
+        "a log's line on a package",
+    ),
+    (
+        re.compile(r"(?m)^[^\n]{0,80}\bUnrecognized keys in `rope_\w{1,20}` for 'rope_type'='\w{1,30}'[^\n]*"),
+        "a warning of transformers about the model's `config.json`",
+    ),
+)
+
+
+def drop_unreported(text: str) -> str:
+    r"""Return a text without the errors in it that no server reported.
+
+    >>> drop_unreported("User: An error: no!\nAgent: Which?\nUser: Error 5.\n\nError: the server died")
+    '\n\n\n\nError: the server died'
+    """
+    if ": " in text and len(_speakers(text)) > 1:
+        text = _TURN.sub("", text)
+    if "raise_exception(" in text:
+        text = _RAISES.sub("raise_exception(", text)
+    for line, _ in _HARMLESS:
+        text = line.sub("", text)
+    return _CODES.sub("", text)
+
+
+def drop_code_errors(text: str) -> str | None:
+    """Return an agent's log without the errors of code that its model wrote; `None` of any other text."""
+    changed = _RUN_OF_CODE.sub("", text) if is_agents_log(text) else text
+    return changed if changed != text else None
+
+
+def is_agents_log(text: str) -> bool:
+    """Return whether a text is the log of an agent that runs code which its model writes."""
+    return _AGENT.search(text) is not None
+
+
+def harmless(text: str) -> str | None:
+    """Return a sentence on a text that is a warning of a program which goes on; `None` of any other."""
+    found = next((words for line, words in _HARMLESS if line.fullmatch(text.strip()) is not None), None)
+    return None if found is None else f"This is {found}: the program goes on, and no request was refused."
+
+
+def _speakers(text: str) -> set[str]:
+    """Return who speaks in a conversation that a text contains; none of a text with fewer turns."""
+    who = [found["who"] for found, _ in zip(_TURN.finditer(text), range(_MAX_TURNS), strict=False)]
+    return {*who} if len(who) >= _MIN_TURNS else set()
