@@ -83,9 +83,9 @@ GROUPS = {
         "diagnose/test_refused_fields.py diagnose/test_repeated_calls.py diagnose/test_request_alone.py "
         "diagnose/test_rules.py diagnose/test_schema_uses.py diagnose/test_schemas.py diagnose/test_shown.py "
         "diagnose/test_stream_lacks.py diagnose/test_thinking.py diagnose/test_trace_queries.py "
-        "diagnose/test_verdict.py diagnose/test_verdict_sentences.py diagnose/test_written_calls.py "
-        "evidence/test_healthy_forms.py evidence/test_shown_calls.py evidence/test_wild_calls.py "
-        "evidence/test_wild_clients.py evidence/test_wild_leftovers.py",
+        "diagnose/test_unparsed_calls.py diagnose/test_verdict.py diagnose/test_verdict_sentences.py "
+        "diagnose/test_written_calls.py evidence/test_healthy_forms.py evidence/test_shown_calls.py "
+        "evidence/test_wild_calls.py evidence/test_wild_clients.py evidence/test_wild_leftovers.py",
         spared=("core/diagnose/rules/*.py",),
     ),
     "rules": Group(
