@@ -73,16 +73,16 @@ GROUPS = {
     "egress": Group(("core/base/egress.py",), "base/test_egress_rules.py"),
     "verdict": Group(
         ("core/diagnose/*.py",),
-        "diagnose/test_advice.py diagnose/test_advice_by_software.py diagnose/test_broken_arguments.py "
-        "diagnose/test_calls_as_text.py diagnose/test_changed_values.py diagnose/test_client_calls.py "
-        "diagnose/test_departing_calls.py diagnose/test_diagnose.py diagnose/test_fixes.py "
-        "diagnose/test_lost_arguments.py diagnose/test_markers.py diagnose/test_open_reasoning.py "
-        "diagnose/test_other_forms.py diagnose/test_output_limit.py diagnose/test_own_names.py "
-        "diagnose/test_parser_setup.py diagnose/test_promised.py diagnose/test_python_calls.py "
-        "diagnose/test_readers.py diagnose/test_refusal_words.py diagnose/test_refusals.py "
-        "diagnose/test_refused_fields.py diagnose/test_repeated_calls.py diagnose/test_request_alone.py "
-        "diagnose/test_rules.py diagnose/test_schema_uses.py diagnose/test_schemas.py diagnose/test_shown.py "
-        "diagnose/test_stream_lacks.py diagnose/test_thinking.py diagnose/test_trace_queries.py "
+        "diagnose/test_advice.py diagnose/test_advice_by_software.py diagnose/test_arguments_as_content.py "
+        "diagnose/test_broken_arguments.py diagnose/test_calls_as_text.py diagnose/test_changed_values.py "
+        "diagnose/test_client_calls.py diagnose/test_departing_calls.py diagnose/test_diagnose.py "
+        "diagnose/test_fixes.py diagnose/test_lost_arguments.py diagnose/test_markers.py "
+        "diagnose/test_open_reasoning.py diagnose/test_other_forms.py diagnose/test_output_limit.py "
+        "diagnose/test_own_names.py diagnose/test_parser_setup.py diagnose/test_promised.py "
+        "diagnose/test_python_calls.py diagnose/test_readers.py diagnose/test_refusal_words.py "
+        "diagnose/test_refusals.py diagnose/test_refused_fields.py diagnose/test_repeated_calls.py "
+        "diagnose/test_request_alone.py diagnose/test_rules.py diagnose/test_schema_uses.py diagnose/test_schemas.py "
+        "diagnose/test_shown.py diagnose/test_stream_lacks.py diagnose/test_thinking.py diagnose/test_trace_queries.py "
         "diagnose/test_unparsed_calls.py diagnose/test_verdict.py diagnose/test_verdict_sentences.py "
         "diagnose/test_written_calls.py evidence/test_healthy_forms.py evidence/test_shown_calls.py "
         "evidence/test_wild_calls.py evidence/test_wild_clients.py evidence/test_wild_leftovers.py",
