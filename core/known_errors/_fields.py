@@ -17,11 +17,15 @@ _FIELD = re.compile(
     r"(?:field|parameter|param|argument|property|key)s?:? ?[`'\"](?P<path>[A-Za-z_][\w.\[\]]{0,160})[`'\"]",
     re.IGNORECASE,
 )
-_PLAIN = re.compile(r"\bthe (?P<path>[a-z]{2,30}(?:_[a-z]{1,30}){0,5}) (?:field|parameter|argument)\b", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"\bthe (?!(?:first|second|third|last|next|same|other|following|given|named|required|missing|unknown|new|old)\b)"
+    r"(?P<path>[a-z]\w{1,60}) (?:field|parameter|argument)\b",
+    re.IGNORECASE,
+)
 _NAMED = re.compile(
     r"(?<!method )(?<!function )(?<!tool )(?<!node )(?<!class )(?<!module )(?<!model )"
     r"(?<!of type )(?<!input )(?<!attribute )"  # names of a program's own
-    r"[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"]"
+    r"(?<!\.)[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"](?!\.[`'\"])"  # a table and its column are none
 )
 _INDEX = re.compile(
     r"(?:\bmessages?\b.{0,60}?\b(?:at )?(?:index|position|number|#) ?#?|messages? index |messages\[|me"

@@ -206,4 +206,16 @@ SENTENCES: tuple[KnownError, ...] = (
         example="tools.2.custom.input_schema: Field required",
         field="tools",
     ),
+    KnownError(
+        "not_found_error: model: {model:word}",
+        Stage.REQUEST,
+        "Anthropic's API has no model of that name, or the key's workspace may not use it; models are taken out of "
+        "service, too.",
+        "Set `model` to a name as Anthropic documents it, without the prefix of a gateway (`anthropic/…`, "
+        "`us.anthropic.…`).",
+        "https://github.com/anthropics/claude-code/issues/5349",
+        example="not_found_error: model: claude-sonet-5",
+        field="model",
+        cause=Cause.MODEL_NAME,
+    ),
 )

@@ -182,4 +182,23 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Model produced invalid sequence as part of ToolUse. Please refer to the model tool use "
         "troubleshooting guide.",
     ),
+    KnownError(
+        "This model doesn't support the s3Uri field.",
+        Stage.REQUEST,
+        "The model takes images, documents and videos only as bytes, not by their address in S3 (`s3Location`).",
+        "Send the file's content as `bytes`, or choose a model that reads from S3.",
+        "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_S3Location.html",
+    ),
+    KnownError(
+        "Malformed input request: #/messages/{index:int}/content/{part:int}: extraneous key [{key:word}] is not "
+        "permitted",
+        Stage.REQUEST,
+        "Bedrock passes the message on in the model's own form, which has no such key, or does not take what it holds.",
+        "Look at that part of the request: this model does not take it, or not with what it contains (such as a "
+        "document within a tool's result). Send it as a part of the user's message, or as text.",
+        "https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html",
+        example="The model returned the following errors: Malformed input request: #/messages/3/content/1: extraneous "
+        "key [toolResult] is not permitted, please reformat your input and try again.",
+        field="messages[{index}].content[{part}]",
+    ),
 )

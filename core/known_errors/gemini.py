@@ -178,4 +178,26 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/pydantic/pydantic-ai/issues/631",
         example="candidates.0.content.parts Field required [type=missing, input_value={}, input_type=dict]",
     ),
+    KnownError(
+        "Cannot fetch content from the provided URL.",
+        Stage.REQUEST,
+        "Vertex AI fetches a file of the request by its address, and could not: it is not public, or the robots.txt of "
+        "its site forbids it (`URL_ROBOTED`).",
+        "Send the file itself (`inlineData`), put it into Cloud Storage (`gs://…`), or give an address that anyone may "
+        "fetch.",
+        "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference",
+        example="Cannot fetch content from the provided URL. Please ensure the URL is valid and accessible by Vertex "
+        "AI.",
+    ),
+    KnownError(
+        "models/{model:word} is not found for API version {version:word}, or is not supported for {method:word}",
+        Stage.REQUEST,
+        "Gemini's API has no model of that name in this version, or the model does not take this kind of request; "
+        "models are taken out of service, too.",
+        "Set the model to one that the API lists (`/v1beta/models`) with that method.",
+        "https://ai.google.dev/api/models",
+        example="models/gemini-9 is not found for API version v1beta, or is not supported for generateContent",
+        field="model",
+        cause=Cause.MODEL_NAME,
+    ),
 )

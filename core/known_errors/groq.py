@@ -59,4 +59,44 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages[{index}].content",
         look=Look.CONTENT_ABSENT,
     ),
+    KnownError(
+        "Tool choice is required, but model did not call a tool",
+        Stage.CONTRACT,
+        "`tool_choice` demands that a tool is used, and the model answered with text, so no call was lost: Groq checks "
+        "the finished answer, and refuses it.",
+        'Ask again; say in the prompt that the answer has to be given by a tool. Or send `tool_choice: "auto"` and '
+        "accept text; it is in `failed_generation`.",
+        "https://console.groq.com/docs/tool-use",
+        field="tool_choice",
+    ),
+    KnownError(
+        "Tool choice is none, but model called a tool",
+        Stage.CONTRACT,
+        'The request lets the model use no tool (`tool_choice: "none"`, or no `tools`), and the model wrote a call.',
+        'Send `tools` with `tool_choice: "auto"` also in turns that need none, such as the one after the last result; '
+        "or ask again. What the model wrote is in `failed_generation`.",
+        "https://github.com/OpenHands/OpenHands/issues/11725",
+        field="tool_choice",
+    ),
+    KnownError(
+        "parameters for tool {name} did not match schema: errors: [{errors}]",
+        Stage.CONTRACT,
+        "The model's call does not fit the parameters that the request declares for that tool; the list says where.",
+        "Ask again. If it happens again, describe the parameters, make optional (or nullable) what the model leaves "
+        "out, or choose a model that follows schemas more closely. The call is in `failed_generation`.",
+        "https://github.com/HolmesGPT/holmesgpt/issues/2217",
+        example="Tool call validation failed: tool call validation failed: parameters for tool look_up did not match "
+        "schema: errors: [missing properties: 'key']",
+        field="tools",
+    ),
+    KnownError(
+        "invalid JSON schema for tool {name}, {path:word}: {why}",
+        Stage.REQUEST,
+        "Groq checks the schema of each tool before it asks the model, and does not accept this one.",
+        "Correct the schema at that place: `required` may list only names that `properties` has.",
+        "https://github.com/usestrix/strix/issues/1088",
+        example="invalid JSON schema for tool look_up, tools[2].function.parameters: 'required' present but "
+        "'properties' is missing",
+        field="{path}",
+    ),
 )

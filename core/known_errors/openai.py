@@ -210,4 +210,28 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://platform.openai.com/account/api-keys.",
         cause=Cause.ACCESS,
     ),
+    KnownError(
+        "Content blocks are expected to be either text or image_url type.",
+        Stage.REQUEST,
+        "The message has a part of another kind, such as audio or a file, and this model takes only text and images.",
+        "Leave that part out or send it as text, or choose a model that takes it.",
+        "https://platform.openai.com/docs/guides/audio",
+        example="Invalid 'messages[2]'. Content blocks are expected to be either text or image_url type.",
+    ),
+    KnownError(
+        "The file type you uploaded is not supported. Please try again with a pdf",
+        Stage.REQUEST,
+        "As a file of the input (`input_file`), the API does not take one of this type.",
+        "Send a PDF, or the text of the file; audio is sent to a model that takes it, as `input_audio`.",
+        "https://platform.openai.com/docs/guides/pdf-files",
+    ),
+    KnownError(
+        "invalid_image_url: Error while downloading {url:word}",
+        Stage.REQUEST,
+        "OpenAI fetches an image by its address, and could not.",
+        "Send the image itself (`data:image/png;base64,…`), or give an address that anyone may fetch and that answers "
+        "fast with a small image.",
+        "https://github.com/openai/openai-python/pull/2790",
+        example="invalid_image_url: Error while downloading https://example.org/a.png.",
+    ),
 )

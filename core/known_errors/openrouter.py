@@ -44,4 +44,35 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         look=Look.ID_ABSENT,
     ),
+    KnownError(
+        "No cookie auth credentials found",
+        Stage.REQUEST,
+        "OpenRouter got no key with the request: the header `Authorization: Bearer …` is absent, empty or of another "
+        "form.",
+        "Set the key (`OPENROUTER_API_KEY`, which begins with `sk-or-`) where the program that sends the request reads "
+        "it, and check that no proxy removes the header.",
+        "https://github.com/mims-harvard/Medea/issues/1",
+        cause=Cause.ACCESS,
+    ),
+    KnownError(
+        "No auth credentials found",
+        Stage.REQUEST,
+        "OpenRouter got no key with the request: the header `Authorization: Bearer …` is absent, empty or of another "
+        "form.",
+        "Set the key (`OPENROUTER_API_KEY`, which begins with `sk-or-`) where the program that sends the request reads "
+        "it, and check that no proxy removes the header.",
+        "https://github.com/musistudio/claude-code-router/issues/227",
+        cause=Cause.ACCESS,
+        is_distinctive=False,
+    ),
+    KnownError(
+        "Token limit reached",
+        Stage.COMPLETE,
+        "The provider stopped the answer at the limit of its tokens.",
+        "Raise `max_tokens` of the request, shorten the messages, or choose another provider of the model.",
+        "https://openrouter.ai/docs/api-reference/errors",
+        cause=Cause.REQUEST,
+        look=Look.SMALL_LIMIT,
+        is_distinctive=False,
+    ),
 )

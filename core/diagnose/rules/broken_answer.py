@@ -32,7 +32,8 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import has_no_message
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
-from prompt_debugger.core.diagnose.refusals import understand
+from prompt_debugger.core.diagnose.refusal_words import explanation, links_of, remedy_of, spots
+from prompt_debugger.core.diagnose.refusals import Understood, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, is_asked_stream, quote
 from prompt_debugger.core.known_errors import cause_of
@@ -84,6 +85,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     is_ours = result is trace.chat_stream and not is_alone and trace.request.body.get("stream") is not True
     is_stream = result is trace.chat_stream or trace.request.body.get("stream") is True
     name = "streamed answer" if is_stream else name
+    known = _known(result)
     is_whole = is_stream and _find_absent(result) == ""
     if is_whole:
         title = "The server answered a streaming request with one JSON document."
@@ -105,7 +107,8 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     elif has_begun:
         words = _words(result)
         title = f"The {name} broke off{words and f': {words}'}."
-        fix = "Run again; if it breaks at the same place, check the server's log."
+        fix = remedy_of(known) if known is not None else ""
+        fix = fix or "Run again; if it breaks at the same place, check the server's log."
     elif lacks := _find_absent(result):
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
@@ -124,15 +127,25 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     else:
         words = _words(result)
         title = f"The server returned an error instead of the {name}{words and f': {words}'}."
-        fix = "Follow the server's message; if it gives no instruction, check its log."
+        fix = remedy_of(known) if known is not None else ""
+        fix = fix or "Follow the server's message; if it gives no instruction, check its log."
+    says = "" if known is None else f". {explanation(known, spots(trace, known))}"
     return Report(
         title=title,
-        detail=result.error or "",
+        detail=f"{result.error or ''}{says}",
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
         fix=fix,
         severity=Severity.NOTE if is_ours and (is_whole or not has_begun) else None,
-        stage=None if has_begun else _stage_of_words(result),
+        stage=known.stage if known is not None else None if has_begun else _stage_of_words(result),
+        links=() if known is None else links_of(known),
     )
+
+
+def _known(result: ChatResult) -> Understood | None:
+    """Return what is known of the error that an answer reports, by the tables of errors; else `None`."""
+    words = _reported(result)
+    understood = understand(Refusal(None, words)) if words else None
+    return understood if understood is not None and understood.known is not None else None
 
 
 def _words(result: ChatResult) -> str:

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fixes import drop_named_fields
 from prompt_debugger.core.diagnose.refusal_words import (
     evidence_of,
@@ -211,7 +211,7 @@ def _fix_of_model(trace: Trace, understood: Understood) -> str:
 
 def _fix_of_class(trace: Trace, understood: Understood) -> str:
     """Return what helps against errors of the class, and where in the request the field is that the words name."""
-    held = held_path(trace.request.body, understood.field) if understood.field else ""
+    held = held_path(_sent_form(trace), understood.field) if understood.field else ""
     where = f" In the request it is at `{held}`." if held and held != understood.field else ""
     return remedy_of(understood) + where
 
@@ -224,10 +224,15 @@ def _fix_of_setting(understood: Understood) -> str:
     return f"Start the server with `{flag}`{companion}; the request itself needs no change."
 
 
+def _sent_form(trace: Trace) -> JSONObject:
+    """Return the body in the form in which the server read it, whose fields its words name."""
+    return trace.request.body if trace.request.native is None else trace.request.native
+
+
 def _fix_of_request(trace: Trace, field: str | None, understood: Understood) -> str:
     if field is None:
         return _MORE if trace.request.body or understood.says_its_stage else _UNPLACED
-    if held := held_path(trace.request.body, field):
+    if held := held_path(_sent_form(trace), field):
         return f"Change `{held}` as the server asks."
     if not trace.request.body:
         return f"Change `{field}` of the request as the server asks."

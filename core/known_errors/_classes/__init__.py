@@ -7,6 +7,7 @@ words of any program last.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -45,6 +46,12 @@ LOOSE = frozenset(error.name for error in of_fields.LOOSE)
 
 _MAX_WORDS = 2_000  # characters in which the words of a class are looked for
 _MAX_AROUND = 6_000
+# Words at the place of a name that are none.
+_NO_NAME = re.compile(
+    r"(?:the|an?|this|that|these|those|its?|which|what|your|our|any|all|some|one|such|is|are|was|be|been|not?|for|with"
+    r"|and|or|of|to|in|on|by|as|at|if|when|there|here)",
+    re.IGNORECASE,
+)
 
 
 def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Iterator[Classified]:
@@ -69,7 +76,9 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
             continue
         if error.never_around and _stands_around(error.never_around, words, around):
             continue
-        parts = {name: text for name, text in found.groupdict().items() if text}
+        parts = {
+            name: text for name, text in found.groupdict().items() if text and not _NO_NAME.fullmatch(text.strip("."))
+        }
         if "name" not in parts and parts:
             parts["name"] = next(iter(parts.values()))
         yield Classified(error, parts)

@@ -51,6 +51,29 @@ CLASSES: tuple[ErrorClass, ...] = (
         "gateway adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
     ),
     ErrorClass(
+        "unsupported-value",
+        r"unsupported value: \W?(?P<path>[\w.\[\]]{1,120})\W{1,3}does not support \W?(?P<value>[\w.-]{1,60})"
+        r"|does(?:n't| not) support (?:the )?(?P<name>\w{2,30})(?: (?:level|value|mode|type))? ['\"`]"
+        r"(?P<asked>[\w.-]{1,60})['\"`]\W{1,3}(?:supported|valid|allowed) \w{3,10}(?: are| is)?:",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has a value that this model does not accept",
+        "The model knows {field|the field}, but not this value of it.",
+        "Set {field|the field} to a value that this model takes, or leave it out; which ones, its message or the "
+        "model's documentation says.",
+        unless=r"\bmessages\[\d{1,6}\]\.role\b",
+    ),
+    ErrorClass(
+        "role-not-of-model",
+        r"unsupported value: \W?(?P<path>messages\[\d{1,6}\]\.role)\W{1,3}does not support \W?(?P<value>\w{1,20})",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has a role that this model does not accept",
+        "The model takes no message with the role {value|that is named}.",
+        "Give that text as a message with another role: `developer` in place of `system` or the reverse, or `user` "
+        "where the model takes neither.",
+    ),
+    ErrorClass(
         "unsupported-field",
         r"unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
         r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
@@ -58,8 +81,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:\W|^)(?P<param>(?:(?:thinking|reasoning|token) )?\w{2,40})\W{1,3}(?:is |are )?"
         r"(?:not supported|unsupported|deprecated|not available) (?:with|by|for|in|on) (?:this|the|your) "
         r"(?:model|api|provider|endpoint)"
-        r"|(?:this|the|your) model (?:does(?:n't| not)|do not) (?:support|accept) (?:setting )?.{0,10}?(?P<feature>"
-        r"[\w.]{2,60})"
+        r"|(?:this|the|your) model (?:does(?:n't| not)|do not) (?:support|accept) (?:setting |the )?.{0,10}?"
+        r"(?P<feature>[\w.]{2,60})"
         r"|does(?:n't| not) support (?:the |setting )?\W?(?P<other>[\w.]{2,60})\W? (?:parameter|field|"
         r"argument|option)|remove (?P<removed>[\w.]{2,80}) and try again",
         Stage.REQUEST,

@@ -38,7 +38,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "media-not-taken",
         r"mmproj|vision (?:projector|encoder|adapter|tower).{0,60}?(?:not|missing|without|fail)"
-        r"|does(?:n't| not) support (?:images?|vision|audio|video|multi-?modal|file)\b"
+        r"|does(?:n't| not) support (?:the |this )?(?:images?|vision|audio|video|multi-?modal|file)\b"
         r"|(?:is )?not (?:a )?(?:multi-?modal|vision)(?: model)?\b"
         r"|(?:images?|image[_ ](?:url|input)s?|vision|audio|video|multi-?modal)\b[^.]{0,40}?(?:not "
         r"(?:supported|enabled|allowed|available)|unsupported|disabled)"
@@ -47,7 +47,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.SETTING,
         "This model or server does not accept such media",
-        "The request contains an image, video, audio or file, and the model as it is served accepts only text.",
+        "The request contains an image, video, audio or file of a kind that the model as it is served does not take.",
         "Send text only, or serve a vision model as one: llama.cpp and its relatives need the projector of the "
         "same model (`--mmproj FILE`); elsewhere choose a multimodal model and endpoint.",
     ),

@@ -233,7 +233,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "address",
-        r"404 page not found|\A\W{0,3}(?:404\W{1,3})?not found\W{0,3}\Z|\b(?:404|405)\b.{0,80}?\burl\W{1,3}https?://"
+        r"404 page not found|\A\W{0,3}(?:404\W{1,3})?(?:resource )?not found\W{0,3}\Z|\b(?:404|405)\b.{0,80}?\burl\W{1,3}https?://"
         r"|\bnot found: ?/|no (?:route|static resource|handler)"
         r"|cannot (?:post|get|put) /|method not allowed|invalid (?:url|endpoint)"
         r"|unknown (?:url|endpoint|path|request url)|unexpected endpoint|unexpected token '?<'?"
@@ -242,8 +242,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.ADDRESS,
         "The request was sent to a wrong address",
         "Something answered there that is not the API: another path, another program, or a proxy's page.",
-        "Check the address up to and including `/v1` (or `/api` of Ollama, without `/v1` twice); call "
-        "`ADDRESS/models` by hand to see what answers.",
+        "Check the address up to and including `/v1` (or `/api` of Ollama, without `/v1` twice; at Azure, the "
+        "deployment's name in it and `api-version`); call `ADDRESS/models` by hand to see what answers.",
     ),
     ErrorClass(
         "tls",
