@@ -9,6 +9,7 @@ The last label of a kind counts, as scripts print pieces first and the whole at 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -16,7 +17,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Usage
 from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.python_repr import plain, read_printed
@@ -117,8 +118,8 @@ def _read(paste: Paste) -> Evidence:
     if fields.get("reasoning_content") not in (None, "None", "null"):
         message["reasoning_content"] = _text(fields["reasoning_content"])
     if "name" in fields and "arguments" in fields:
-        function: JSONObject = {"name": _text(fields["name"]), "arguments": fields["arguments"]}
-        message["tool_calls"] = [{"id": fields.get("id"), "type": "function", "function": function}]
+        function: JSONObject = {"name": _text(fields["name"]), "arguments": _arguments(fields["arguments"])}
+        message["tool_calls"] = [{"id": fields.get("id", UNKNOWN_ID), "type": "function", "function": function}]
     elif calls:
         message["tool_calls"] = list(calls)
     reason = _text(fields["finish_reason"]) if "finish_reason" in fields else None
@@ -135,6 +136,13 @@ def _calls(fields: Mapping[str, str]) -> tuple[JSONObject, ...]:
     items = value if isinstance(value, list) else [value]
     calls = [as_object(plain(item)) for item in items if isinstance(item, dict)]
     return tuple(call_of_langchain(call) or call for call in calls)
+
+
+def _arguments(value: str) -> str:
+    """Return arguments as JSON where a script printed a dict: whether it was a text before cannot be seen."""
+    read = read_printed(value) if value.startswith("{") and json_of(value) is None else None
+    is_dict = read is not None and not read.is_cut and isinstance(read.value, dict) and not value[read.stop :].strip()
+    return json.dumps(plain(read.value), ensure_ascii=False) if read is not None and is_dict else value
 
 
 def _text(value: str) -> str:

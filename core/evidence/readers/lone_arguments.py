@@ -167,7 +167,9 @@ def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
         return json_of(text[: text.rindex("}", 0, fault.span.start)].rstrip().removesuffix("}") + "}") is not None
     if fault.kind is Break.JOINED:
         return any("\n" in text[one.stop : other.start] for one, other in pairwise(fault.parts))
-    return fault.kind is Break.WRAPPED and text[fault.span.stop :].lstrip().startswith((",", "]", "}"))
+    rest = text[fault.span.stop :]
+    is_line = rest.lstrip(" \t")[:1] == "\n"  # of a log that is written as JSON
+    return fault.kind is Break.WRAPPED and (is_line or rest.lstrip().startswith((",", "]", "}")))
 
 
 READER = Reader(Form.FRAGMENT, _finds, _read)

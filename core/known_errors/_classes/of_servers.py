@@ -261,7 +261,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "not-json",
-        r"(?:unexpected |wrong )?mimetype|attempt to decode json"
+        r"\bmimetype\b|attempt to decode json"
         r"|content[- ]type\b.{0,60}?(?:text/html|text/plain|text/event-stream|unexpected|expected)",
         Stage.COMPLETE,
         Cause.OUTPUT,

@@ -208,3 +208,17 @@ def test_a_dict_that_python_printed_is_not_taken_for_arguments(text):
 
 def test_a_dict_that_is_labelled_as_arguments_is_examined_as_them():
     assert codes("\"arguments\": \"{'path': 'a.txt', 'all': True}\"") == ["PD450"]
+
+
+def test_arguments_that_a_script_printed_below_a_label_may_have_been_an_object():
+    trace = shown("Function Name: query\nFunction Arguments: {'queries': ['SELECT 1'], 'all': True}\n")
+
+    assert [one.code for one in trace.findings] == []
+    assert trace.chat is not None
+
+
+def test_a_line_of_a_log_in_json_is_not_taken_for_arguments():
+    line = '{"action":"prefill","level":"info","msg":"done","took":45375}'
+    with contextlib.suppress(RequestError):
+        assert codes(f"{line}\n/opt/x/_migration.py:283: UserWarning: removed\n  warn(it)") == []
+    assert codes('{"city": "Oslo"} is what I found.') == ["PD453"]
