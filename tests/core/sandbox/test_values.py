@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import pickle
@@ -20,6 +21,7 @@ from prompt_debugger.core.sandbox.frames import HEADER, frame_size, pack, read_f
 from prompt_debugger.core.sandbox.values import UnknownValueError, admit, decode_value, encode_value
 from tests.core.report.strategies import instances
 
+SPAN, TOKEN, KIND = (f"{cls.__module__}:{cls.__qualname__}" for cls in (Span, Token, TokenKind))
 NESTED = {"a": [1, 2.5, None, True, "\ud800", b"\x00"], "b": {"c": [[], {}, ()]}, "d": (1, ("x", Span(0, 3)))}
 
 
@@ -93,6 +95,53 @@ def test_a_mapping_of_many_records_travels_by_columns_and_arrives_as_it_left():
 def test_a_mapping_that_is_none_is_refused(plain, reason):
     with pytest.raises(UnknownValueError, match=reason):
         decode_value(plain)
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        ((), ("t", [])),
+        ((1, "a"), ("t", [1, "a"])),
+        ((1, [2, (3,)]), ("t", [1, [2, ("t", [3])]])),
+        ({"a": 1}, {"a": 1}),
+        ({"a": (1,)}, {"a": ("t", [1])}),
+        (dict.fromkeys("abcde", 1), dict.fromkeys("abcde", 1)),
+        ({letter: [1] for letter in "abcde"}, {letter: [1] for letter in "abcde"}),
+        (frozenset({"a"}), ("s", ["a"])),
+        (TokenKind.TEXT, ("e", KIND, "text")),
+        ((TokenKind.TEXT,) * 3, ("t", [("e", KIND, "text")] * 3)),
+        ((TokenKind.TEXT,) * 4, ("e*", KIND, ["text"] * 4)),
+        (Span(1, 2), ("r", SPAN, [1, 2])),
+        ((Span(1, 2),) * 3, ("t", [("r", SPAN, [1, 2])] * 3)),
+        ((Span(1, 2),) * 4, ("c", SPAN, [("t", [1] * 4), ("t", [2] * 4)])),
+        (((1,),) * 4, ("t", [("t", [1])] * 4)),
+    ],
+    ids=repr,
+)
+def test_a_value_becomes_containers_and_atoms_and_many_alike_become_columns(value, plain):
+    assert encode_value(value) == plain
+    assert decode_value(plain) == value
+
+
+def test_what_has_nothing_to_encode_is_not_copied():
+    """A list of a hundred thousand numbers would be gone through in vain."""
+    atoms, members = [1, "a", None], {"a": 1}
+
+    assert encode_value(atoms) is atoms
+    assert decode_value(atoms) is atoms
+    assert decode_value(members) is members
+
+
+def test_records_enums_and_errors_may_be_admitted_each_as_what_it_is(monkeypatch):
+    monkeypatch.setattr(values, "_VALUES", {})
+    monkeypatch.setattr(values, "_ERRORS", {})
+
+    for cls in (Span, TokenKind, BackendError):
+        assert admit(cls) is cls
+    assert [*values._VALUES.values()] == [Span, TokenKind]
+    assert [*values._ERRORS.values()] == [BackendError]
+    with pytest.raises(TypeError, match="int is not a record, enum or error"):
+        admit(int)
 
 
 @pytest.mark.parametrize(
@@ -178,9 +227,9 @@ class Attack:
         ("r", "os:system", ["true"]),
         ("r", "builtins:eval", ["1"]),
         ("c", "subprocess:Popen", [["true"]]),
-        ("e", "prompt_debugger.core.base.types.tokens:Token", 1),
-        ("r", "prompt_debugger.core.base.types.tokens:TokenKind", ["text"]),
-        ("e", "prompt_debugger.core.base.types.tokens:TokenKind", "no such kind"),
+        ("e", TOKEN, 1),
+        ("r", KIND, ["text"]),
+        ("e", KIND, "no such kind"),
         ("r", "prompt_debugger.core.base.types.request:Request", []),
         ("x", "builtins:SystemExit", {}),
         ("x", "prompt_debugger.core.base.errors:RequestError", "text"),
@@ -201,11 +250,11 @@ def test_a_frame_from_a_process_gone_bad_is_refused(plain):
     ("plain", "reason"),
     [
         (("r", "os:system", ["true"]), "os:system may not travel"),
-        (("e", "prompt_debugger.core.base.types.tokens:Token", 1), "Token is not an enum"),
-        (("r", "prompt_debugger.core.base.types.tokens:TokenKind", ["text"]), "TokenKind is not a record"),
+        (("e", TOKEN, 1), "Token is not an enum"),
+        (("r", KIND, ["text"]), "TokenKind is not a record"),
         (("x", "builtins:SystemExit", {}), "builtins:SystemExit is not a known error"),
         (("x", "prompt_debugger.core.base.errors:RequestError", 5), "RequestError is not a known error"),
-        (("e", "prompt_debugger.core.base.types.tokens:TokenKind", "none"), "^ValueError: 'none' is not a valid"),
+        (("e", KIND, "none"), "^ValueError: 'none' is not a valid"),
         (("?", 1), "'[?]' is not a kind of value"),
         (("t", 5), "a list is missing"),
         ({1, 2}, "set is not a plain value|a frame names `builtins.set`"),
@@ -349,3 +398,36 @@ def test_an_error_that_no_one_knows_is_named():
 def test_what_is_no_plain_value_is_refused_by_the_name_of_its_class() -> None:
     with pytest.raises(UnknownValueError, match="set is not a plain value"):
         decode_value({1})
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_garbage_collector_rests_meanwhile_and_is_then_as_it_was(is_on, monkeypatch):
+    seen = []
+    monkeypatch.setattr(frames, "encode_value", lambda value: seen.append(gc.isenabled()) or value)
+    monkeypatch.setattr(frames, "decode_value", lambda value: seen.append(gc.isenabled()) or value)
+    was_on = gc.isenabled()
+    try:
+        (gc.enable if is_on else gc.disable)()
+        assert carried([1]) == [1]
+        assert (seen, gc.isenabled()) == ([False, False], is_on)
+    finally:
+        (gc.enable if was_on else gc.disable)()
+
+
+@pytest.mark.parametrize("length", [0, 1, HEADER - 1, HEADER, HEADER + 1])
+def test_a_stream_that_ends_within_a_frame_has_ended(length):
+    with pytest.raises(EOFError):
+        read_frame(io.BytesIO(pack("a text")[:length]))
+    assert read_frame(io.BytesIO(pack("a text") + b"more")) == "a text"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"cos\nsystem\n.", "a frame has a line"),
+        (pickle.dumps(Attack(), protocol=4), "a frame names `posix.system`"),
+    ],
+)
+def test_what_a_frame_may_not_have_is_named(body, reason):
+    with pytest.raises(UnknownValueError, match=reason):
+        unpack(body)
