@@ -2,6 +2,7 @@
 
 vllm serve MODEL --tool-call-parser hermes        python -m sglang.launch_server --model-path MODEL
 docker run … vllm/vllm-openai:v0.9.1 --model …    image: vllm/vllm-openai / command: ["--model", …]
+- '--model=MODEL' / - '--enable-auto-tool-choice'   without the program, where a flag is that of one program only
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _WORDS = re.compile(r"""(?:[^'"\n]++|'[^'\n]*+'|"(?:[^"\\\n]++|\\.)*+"|['"])*+""
 _YAML_KEY = re.compile(r"^([ \t]*)(?:- )?(command|args|entrypoint|cmd)[ \t]*:[ \t]*(.*)$", re.IGNORECASE)
 _YAML_IMAGE = re.compile(r"(?m)^[ \t]*(?:- )?image[ \t]*:[ \t]*[\"']?(\S{1,200}?)[\"']?[ \t]*$")
 _YAML_ITEM = re.compile(r"^([ \t]*)-[ \t]+(.*)$")
+_FLAG_OF_VLLM = re.compile(r"(?m)^[ \t]*-[ \t]+[\"']?--enable-auto-tool-choice[\"']?[ \t]*$")
 _DOCKERFILE = re.compile(r"(?m)^[ \t]*(?:CMD|ENTRYPOINT)[ \t]+(\[[^\n]{1,5000}\])[ \t]*$")
 
 # What follows the name of a command in prose or in a heading.
@@ -72,8 +74,13 @@ class Command(NamedTuple):
 
 def find_commands(text: str) -> tuple[Command, ...]:
     """Return the commands that start servers in a text, in order."""
-    found = [*_read_yaml(text)] or [*_read_dockerfile(text)] or [*_read_lines(text)]
+    found = [*_read_yaml(text)] or [*_read_dockerfile(text)] or [*_read_lines(text)] or [*_read_items(text)]
     return tuple(found[:MAX_COMMANDS])
+
+
+def names_server(text: str) -> bool:
+    """Return whether a text has a program that starts a server, or a list of flags that only one of them has."""
+    return PROGRAM.search(text) is not None or _FLAG_OF_VLLM.search(text) is not None
 
 
 def find_parser_command(commands: Sequence[Command], text: str = "") -> Command:
@@ -205,6 +212,22 @@ def _item(text: str) -> list[str]:
     if text[:1] in "\"'" and text[-1:] == text[:1] and len(text) > 1:
         return [text[1:-1]]
     return text.split(" ", 1) if text.startswith("--") else [text]
+
+
+def _read_items(text: str) -> Iterator[Command]:
+    """Yield the command of which a list has the flags alone, an item a line."""
+    found = _FLAG_OF_VLLM.search(text)
+    if found is None:
+        return
+    words: list[str] = []
+    for line in text[:MAX_CHARS].split("\n"):
+        item = _YAML_ITEM.match(line)
+        if item is not None and (words or item[2].lstrip("\"'").startswith("--")):
+            words += _item(item[2])
+        elif words and line.strip():
+            break
+    if any(word == "--enable-auto-tool-choice" for word in words):
+        yield Command("vllm", tuple(words), None)
 
 
 def _inline_list(value: str) -> list[str]:

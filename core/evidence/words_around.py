@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import ChatResult, Server
 from prompt_debugger.core.diagnose.unparsed_calls import STREAM_ALONE
 from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED, CAME_AS_CONTENT, COMPLAINED, SAID_OFF
 from prompt_debugger.core.evidence.blocks import BlockKind
-from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands, find_parser_command
+from prompt_debugger.core.evidence.command_lines import find_commands, find_parser_command, names_server
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.flags import flags_of, server_of
 from prompt_debugger.core.evidence.forms import Form
@@ -211,7 +211,7 @@ def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
     known = evidence.server
     if evidence.form is Form.RUN or (known is not None and known != Server("", kind=known.kind)):
         return evidence
-    commands = find_commands(text) if is_mixed and PROGRAM.search(text) is not None else ()
+    commands = find_commands(text) if is_mixed and names_server(text) else ()
     if not commands and is_source(text):
         return evidence
     if commands:

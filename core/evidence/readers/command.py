@@ -13,7 +13,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.command_lines import PROGRAM, PROGRAM_WORDS, find_commands, find_parser_command
+from prompt_debugger.core.evidence.command_lines import PROGRAM_WORDS, find_commands, find_parser_command, names_server
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
@@ -32,8 +32,8 @@ _MAX_AROUND = 4_000  # characters that show whose option it is
 def _finds(paste: Paste) -> float:
     if (
         paste.value is not None
-        or not has_any(paste.text, PROGRAM_WORDS)
-        or PROGRAM.search(paste.text) is None
+        or not has_any(paste.text, (*PROGRAM_WORDS, "--enable-auto-tool-choice"))
+        or not names_server(paste.text)
         or _OTHER.search(paste.text[:20_000])
     ):
         return 0.0

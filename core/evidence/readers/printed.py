@@ -169,12 +169,18 @@ def _printed(text: str) -> list[JSONObject]:
         at = start.end() if read is None else max(start.end(), read.stop)
         left -= at - start.start()
         if read is not None and isinstance(read.value, dict):
-            found.append(read.value)
+            found.append(_as_piece(read.value))
             left -= len(text) - at if read.is_cut else 0
     if found or (found := _chunks_by_line(text)):
         return found
     lone = _read_without_class(text) or _message_below(text)
     return [] if lone is None or not isinstance(lone.value, dict) else [lone.value]
+
+
+def _as_piece(value: JSONObject) -> JSONObject:
+    """Return a choice of a stream's chunk under a name of its kind: that of a whole answer has the same class."""
+    is_piece = class_of(value) == "Choice" and isinstance(value.get("delta"), dict)
+    return {**value, CLASS: "StreamingChoices"} if is_piece else value
 
 
 def _chunks_by_line(text: str) -> list[JSONObject]:

@@ -31,7 +31,7 @@ CONVERSE: list[JSONObject] = [{"output": {"message": {"role": "assistant"}}, "st
 SGLANG: list[JSONObject] = [{"text": "Hi.", "meta_info": {}}]
 TRITON: list[JSONObject] = [{"text_output": "Hi."}]
 COMPLETIONS: list[JSONObject] = [{"choices": [{"text": "Hi."}]}]
-READ = ("Messages", "Responses", "Workers AI", "Ollama", "Gemini", "raw completions")
+READ = ("Converse", "Messages", "Responses", "Workers AI", "Ollama", "Gemini", "raw completions")
 NEITHER: list[JSONObject] = [
     {"message": {"role": "assistant"}},
     {"message": "Hi.", "done": True},

@@ -1,11 +1,12 @@
 """Command lines of servers, as people paste them: the parsers and the template that they name."""
 
+import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import Form, Part, read_evidence, trace_of
+from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence, trace_of
 from prompt_debugger.core.report.repeat import curl_of
 
 COMPOSE = """services:
@@ -130,3 +131,24 @@ def test_no_address_is_made_of_flags():
 
     assert trace.server.base_url == ""
     assert curl_of(trace).startswith("curl http://localhost:8000/v1/chat/completions")
+
+
+LISTED = (
+    "- '--model=Qwen--Qwen3-Coder-480B-A35B-Instruct'\n- \"--enable-auto-tool-choice\"\n- --tool-call-parser=hermes\n"
+)
+
+
+def test_a_list_of_flags_that_one_program_has_is_its_command():
+    evidence = read_evidence(LISTED)
+
+    assert evidence.server is not None
+    assert (evidence.server.kind, evidence.server.tool_parser) == ("vllm", "hermes")
+    assert "PD465" in [one.code for one in asyncio.run(show_evidence(evidence)).findings]
+
+
+@pytest.mark.parametrize(
+    "text", [LISTED.replace("--enable-auto-tool-choice", "--verbose"), "- --color=auto\n- --long\n"]
+)
+def test_a_list_of_flags_that_many_programs_have_is_no_command(text):
+    with pytest.raises(RequestError):
+        read_evidence(text)

@@ -204,3 +204,26 @@ def test_nothing_is_evaluated(text):
 def test_deep_nesting_ends_in_a_cut():
     assert read_printed("[" * 10_000).is_cut
     assert read_printed("A(b=" * 10_000).is_cut
+
+
+def _piece(call: str, reason: str = "None") -> str:
+    return f"[Choice(delta=ChoiceDelta(content=None, role=None, tool_calls={call}), finish_reason={reason}, index=0)]"
+
+
+@pytest.mark.parametrize("strip", ["", "[]"])
+def test_choices_of_chunks_are_the_pieces_of_a_stream(strip):
+    named = "[ChoiceDeltaToolCall(index=0, id=None, function=ChoiceDeltaToolCallFunction(None, name='f'), type=None)]"
+    given = "[ChoiceDeltaToolCall(index=0, id=None, function=ChoiceDeltaToolCallFunction(arguments='{}', name=None))]"
+    lines = [_piece(named), _piece(given), _piece("None", "'tool_calls'")]
+
+    evidence = read_evidence("\n".join(line.strip(strip) for line in lines))
+
+    assert evidence.stream is not None
+    assert evidence.finish_reason == "tool_calls"
+    assert evidence.stream.message["tool_calls"][0]["function"] == {"name": "f", "arguments": "{}"}
+
+
+def test_a_choice_of_a_whole_answer_is_no_piece():
+    evidence = read_evidence("Choice(finish_reason='stop', index=0, message=ChatCompletionMessage(content='Hi.'))")
+
+    assert evidence.stream is None
