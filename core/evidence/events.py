@@ -39,8 +39,10 @@ def events_of_sse(text: str) -> Events:
     notes: list[str] = []
     for event in found:
         lines = event.data.split("\n")
-        if len(lines) > 1 and not isinstance(json_of(event.data), dict) and all(_is_event(line) for line in lines):
-            events += [SseEvent(line, event.event) for line in lines]
+        whole = lines[:-1] if lines[-1].startswith("{") and len(lines) > 2 else lines  # the last may be cut
+        if len(lines) > 1 and not isinstance(json_of(event.data), dict) and all(map(_is_event, whole)):
+            events += [SseEvent(line, event.event) for line in whole]
+            events += [SseEvent(line, event.event, is_complete=_is_event(line)) for line in lines[len(whole) :]]
             notes = ["The empty lines between events were not copied; each `data:` line was read as an event."]
         else:
             events.append(event)

@@ -21,6 +21,17 @@ SENTENCES: tuple[KnownError, ...] = (
         is_distinctive=False,
     ),
     KnownError(
+        "Error in iterating prediction stream: {why}",
+        Stage.COMPLETE,
+        "The program that runs the model failed while the answer was being written; what follows is its own error, and "
+        "nothing in it names a part of the request.",
+        "Update LM Studio and the model's runtime, and load the model again. If it fails with `tools` only, try the "
+        "request without them, or the model in the other file format (GGUF, MLX), and report it with both results.",
+        f"{_ISSUES}/314",
+        example="Error in iterating prediction stream: StopIteration: ",
+        cause=Cause.SERVER,
+    ),
+    KnownError(
         "Received request for {path:word} with invalid JSON: {why}",
         Stage.REQUEST,
         "The body that the client sent is not JSON, so the server read nothing of it; no model was asked.",

@@ -27,6 +27,11 @@ from prompt_debugger.core.complete.shapes import ids_of, integer_of, objects_of,
 
 _API = "OpenAI's Responses API"
 _ITEMS = frozenset({"message", "function_call", "reasoning"})
+_WHOLE = {  # events that end a text, and the field that has all of it
+    "response.output_text.done": "text",
+    "response.reasoning_text.done": "text",
+    "response.function_call_arguments.done": "arguments",
+}
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -137,7 +142,7 @@ class _Stream:
 def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
     stream = _Stream()
     is_begun = any(event.get("type") in ("response.created", "response.in_progress") for event in events)
-    for event in events:
+    for event in events if is_begun else _complete(events):
         _take(event, stream)
     last, draft = stream.last, stream.draft
     if last is not None:
@@ -148,6 +153,24 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
     begin = "" if is_begun else "`response.created`"
     answer = draft.answer(_API, body, is_ended=last is not None, end="`response.completed`", begin=begin)
     return answer if last is None else _add_messages(answer, last)
+
+
+def _complete(events: Sequence[JSONObject]) -> list[JSONObject]:
+    """Return events with what came before the first piece of a text, where its last event has the text whole."""
+    completed = list(events)
+    for done in events:
+        name = _WHOLE.get(str(done.get("type")), "")
+        kind, whole = f"{str(done.get('type')).removesuffix('.done')}.delta", text_of(done.get(name)) if name else None
+        numbers = [
+            number
+            for number, one in enumerate(completed)
+            if one.get("type") == kind and _place(one) == _place(done) and isinstance(one.get("delta"), str)
+        ]
+        shown = "".join(str(completed[number]["delta"]) for number in numbers)
+        if numbers and whole and len(shown) < len(whole) and whole.endswith(shown):
+            first = completed[numbers[0]]
+            completed[numbers[0]] = {**first, "delta": whole[: len(whole) - len(shown)] + str(first["delta"])}
+    return completed
 
 
 def _take(event: JSONObject, stream: _Stream) -> None:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
@@ -140,3 +140,49 @@ def test_a_value_that_was_left_out_whole_leaves_the_call_readable():
     assert "PD463" in titles(call)
     with pytest.raises(RequestError, match=r"shortened|left out"):
         shown("<name>read\n</parameter>\n<parameter=path>\n...\n")
+
+
+CHUNK = 'data: {"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}'
+
+
+@pytest.mark.parametrize("cut", ['data: {"id":"a","object":"chat.comp', 'data: {"id":"a"'])
+def test_a_last_event_that_was_not_copied_whole_hides_no_other(cut):
+    trace = shown(f"   {CHUNK}\n   {CHUNK}\n   {cut}\n")
+
+    assert trace.chat is not None
+    assert trace.chat.message["content"] == "HiHi"
+    assert "not fully copied" in titles(f"   {CHUNK}\n   {CHUNK}\n   {cut}\n")["PD310"]
+
+
+def test_an_event_in_the_middle_that_is_no_json_is_no_cut_of_a_copy():
+    with pytest.raises(RequestError):
+        shown(f"{CHUNK}\ndata: {{half\n{CHUNK}\n")
+
+
+def _piece(text: str) -> JSONObject:
+    return {"type": "response.output_text.delta", "output_index": 1, "delta": text}
+
+
+def _stream(*events: JSONObject) -> str:
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+
+
+def test_the_event_that_ends_a_text_shows_what_came_before_the_copy():
+    call = "<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
+    done: JSONObject = {"type": "response.output_text.done", "output_index": 1, "text": call}
+    text = _stream(_piece("</function>\n"), _piece("</tool_call>"), done)
+
+    assert "PD426" in titles(text)
+    other: JSONObject = {**done, "text": "So."}
+    kept = shown(_stream(_piece("Well"), other)).chat
+    assert kept is not None
+    assert kept.message["content"] == "Well"
+
+
+def test_a_stream_with_its_beginning_is_taken_as_it_came():
+    done: JSONObject = {"type": "response.output_text.done", "output_index": 1, "text": "So: hi"}
+    created: JSONObject = {"type": "response.created", "response": {"id": "r", "object": "response", "output": []}}
+    trace = shown(_stream(created, _piece("hi"), done))
+
+    assert trace.chat is not None
+    assert trace.chat.message["content"] == "hi"

@@ -10,6 +10,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
 CALL: JSONObject = {"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}}
@@ -21,12 +22,15 @@ ANSWER: JSONObject = {
 
 
 def events(*pieces: str, reason: str = "tool_use") -> list[JSONObject]:
+    given: list[JSONObject] = [
+        {"contentBlockDelta": {"delta": {"toolUse": {"input": one}}, "contentBlockIndex": 1}} for one in pieces
+    ]
     return [
         {"messageStart": {"role": "assistant"}},
         {"contentBlockDelta": {"delta": {"text": "So."}, "contentBlockIndex": 0}},
         {"contentBlockStop": {"contentBlockIndex": 0}},
         {"contentBlockStart": {"start": {"toolUse": {"toolUseId": "t1", "name": "f"}}, "contentBlockIndex": 1}},
-        *({"contentBlockDelta": {"delta": {"toolUse": {"input": one}}, "contentBlockIndex": 1}} for one in pieces),
+        *given,
         {"contentBlockStop": {"contentBlockIndex": 1}},
         {"messageStop": {"stopReason": reason}},
         {"metadata": {"usage": {"inputTokens": 3, "outputTokens": 4}}},
@@ -38,8 +42,7 @@ def shown(text: str) -> Trace:
 
 
 def calls(trace: Trace) -> list[tuple[str, str]]:
-    assert trace.chat is not None
-    return [(one["function"]["name"], one["function"]["arguments"]) for one in trace.chat.message["tool_calls"]]
+    return [(str(call.name), str(call.arguments)) for call in returned_calls(trace)]
 
 
 @pytest.mark.parametrize("text", [json.dumps(ANSWER), json.dumps(ANSWER, indent=2), str(ANSWER)])
