@@ -54,7 +54,7 @@ GROUPS = {
         "base/test_account.py base/test_comparable.py",
     ),
     "reading": Group(
-        ("core/parse/reading.py", "core/parse/mentions.py"),
+        ("core/parse/reading.py", "core/parse/tiling.py", "core/parse/mentions.py"),
         "formats/test_goldens.py formats/test_kimi_k2.py formats/test_readings.py parse/test_ledger.py",
     ),
     "evidence": Group(

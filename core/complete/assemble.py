@@ -6,7 +6,7 @@
     {"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}]}
     {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
 
-Strings grow, lists of other things grow, objects merge; what names a thing
+Strings grow, lists of other things grow (a text beside one becomes a part of it), objects merge; what names a thing
 (`role`, `type`, `id`) is set once and not glued to itself when repeated.
 
 Two calls that share an index stay two calls: another id with another name, or another name once arguments have
@@ -173,7 +173,8 @@ class MessageAssembler:
             return old
         if isinstance(old, str) and isinstance(value, str):
             return _Text.of(old).grow(value)
-        if isinstance(old, list) and isinstance(value, list):
+        if isinstance(old, list) or isinstance(value, list):
+            old, value = _parts_of(old), _parts_of(value)
             self._count(value, 0)
             grown = old if isinstance(old, _Items) else _Items(old)
             grown += value
@@ -222,6 +223,14 @@ class _Text(str):
 
     def __str__(self) -> str:
         return "".join(self.pieces)
+
+
+def _parts_of(value: JSON) -> list[JSON]:
+    """Return content as parts: Mistral streams lists of them, and texts before and after."""
+    if isinstance(value, list):
+        return value
+    text = str(value) if isinstance(value, str) else value
+    return [{"type": "text", "text": text}] if text else []
 
 
 def _is_text(text: JSON, value: JSON) -> bool:

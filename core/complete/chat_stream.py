@@ -65,6 +65,7 @@ class ChatStreamReader:
         self._usage: Usage | None = None
         self._problem: Problem | None = None
         self._event_count = 0
+        self._is_of_completions = True
         self._of_others: list[tuple[ChatChoice, float]] = []
         self.is_done = False
 
@@ -110,6 +111,10 @@ class ChatStreamReader:
             self._note(Problem(f"the stream ended without any event; it contained {shorten(body)}"))
         elif not self._deltas and self._problem is None and self._usage is not None:
             self._note(Problem("the stream contained the server's token count but no delta"))
+        elif not self._deltas and self._event_count > self.is_done:
+            self._note(Problem("no event of the stream contains a choice"))
+        elif self._deltas and self._is_of_completions:
+            self._note(Problem("the events of the stream contain the text of raw completions and no delta"))
         elif not self.is_done and self._finish_reason is None:
             self._note(Problem("the stream ended without a finish reason and without `[DONE]`"))
         if self._assembler.has_unread_calls:
@@ -184,6 +189,7 @@ class ChatStreamReader:
         self._assembler.add(choice.delta)
         item = StreamDelta(choice.delta, ids, choice.finish_reason, at_s)
         self._deltas.append(item)
+        self._is_of_completions = self._is_of_completions and choice.is_plain
         if self._on_delta is not None:
             self._on_delta(item)
 
@@ -217,6 +223,8 @@ class ChatChoice(NamedTuple):
         stop_reason: Stop id or string, where it is reported.
         logprobs: One per token, where they are reported.
         value_count: How many values the delta is made of.
+        number: Which choice it is.
+        is_plain: Whether it has the text of a raw completion in place of a delta.
     """
 
     delta: JSONObject
@@ -226,6 +234,7 @@ class ChatChoice(NamedTuple):
     logprobs: tuple[TokenLogprob, ...] | None = None
     value_count: int = 1
     number: int = 0
+    is_plain: bool = False
 
 
 @admit
@@ -285,4 +294,5 @@ def _choice_of(chunk: JSONObject, choice: JSONObject, delta: JSONObject, count: 
         chat_logprobs_of(choice.get("logprobs")),
         count,
         integer_of(choice.get("index")) or 0,
+        isinstance(choice.get("text"), str) and not choice.keys() & {"delta", "message"},
     )

@@ -27,7 +27,7 @@ from prompt_debugger.core.formats._tables import (
     tables_of,
 )
 from prompt_debugger.core.formats.generic import FORMAT as GENERIC
-from prompt_debugger.core.parse.reading import COMMON_ENDS
+from prompt_debugger.core.parse.conventions import COMMON_ENDS
 
 __all__ = [
     "CONTROL_TOKEN",

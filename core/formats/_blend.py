@@ -22,7 +22,8 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.formats._family import TextFormat
 from prompt_debugger.core.parse.call_segments import segments_of_call
-from prompt_debugger.core.parse.reading import Stretch, assemble_message
+from prompt_debugger.core.parse.reading import assemble_message
+from prompt_debugger.core.parse.tiling import Stretch
 from prompt_debugger.core.parse.tools import tool_names
 
 

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import FormatScore, ParsedMessage
 from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.parse.conventions import COMMON_ENDS, Conventions
 from prompt_debugger.core.parse.cut_markers import cut_marker_start
-from prompt_debugger.core.parse.reading import COMMON_ENDS, CallScanner, Conventions, no_calls, read_message
+from prompt_debugger.core.parse.reading import CallScanner, no_calls, read_message
 from prompt_debugger.core.parse.reasoning import ReasoningTags, reasoning_is_open
 
 # Scores of marks, from "only this family writes it" to "many do".

@@ -14,8 +14,8 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPEN, _CLOSE = "<|tools_prefix|>", "<|tools_suffix|>"

@@ -19,8 +19,8 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, Mark, TextFormat
 from prompt_debugger.core.formats.jamba import CLOSE, OPEN
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _STEPS, _BEGIN, _END = "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"

@@ -20,9 +20,10 @@ from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import Arguments, object_from_value
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.json_scan import decode_json, scan_json
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.scan import QuoteGuard
 from prompt_debugger.core.parse.tag_values import TagValue, decode_values

@@ -25,8 +25,8 @@ from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames, Thinki
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
 from prompt_debugger.core.parse.combine import scan_both
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPEN, _CLOSE = "<|START_ACTION|>", "<|END_ACTION|>"

@@ -24,8 +24,8 @@ from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._deepseek_spelling import in_any_spelling
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 

@@ -25,8 +25,8 @@ from prompt_debugger.core.formats.deepseek_v3 import (
     SECTION_OPEN,
     SEPARATOR,
 )
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import HeaderCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 

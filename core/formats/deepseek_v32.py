@@ -30,7 +30,7 @@ from prompt_debugger.core.formats._facts import (
     ThinkingSwitch,
 )
 from prompt_debugger.core.formats._family import Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls

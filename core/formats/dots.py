@@ -21,8 +21,8 @@ from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.formats.minimax_m2 import INVOCATIONS
 from prompt_debugger.core.parse.combine import scan_both
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPEN, _CLOSE = "<dots_function_call>", "</dots_function_call>"

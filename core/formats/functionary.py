@@ -17,8 +17,9 @@ from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import read_arguments
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, build_call
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import Finder, stops_of
 from prompt_debugger.core.parse.tools import tool_names
 

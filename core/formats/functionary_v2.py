@@ -18,8 +18,9 @@ from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import read_arguments
 from prompt_debugger.core.parse.channels import BodyKind, Channels
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, build_call
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import Finder
 
 _FROM, _RECIPIENT, _CONTENT, _STOP = "<|from|>", "<|recipient|>", "<|content|>", "<|stop|>"

@@ -13,7 +13,7 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import FAIR, Mark, TextFormat
 from prompt_debugger.core.parse.brace_calls import BraceCalls
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 
 _OPEN, _CLOSE, _QUOTE = "<start_function_call>", "<end_function_call>", "<escape>"
 

@@ -22,8 +22,9 @@ from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import FAIR, Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.python_calls import PythonCalls, PythonScan
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import Hit, skip_space
 
 _OPEN, _CLOSE = "```tool_code", "```"

@@ -15,7 +15,7 @@ from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import FormatScore
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, ThinkingSwitch
 from prompt_debugger.core.formats._family import TextFormat, Weighed
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _WEIGHED = Weighed(FormatScore(0.1, "reads any text as content"))

@@ -16,8 +16,8 @@ from __future__ import annotations
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _TOKEN, _TEXT = "<|tool_call|>", "<tool_call>"

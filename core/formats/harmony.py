@@ -37,10 +37,12 @@ from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserName
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import read_arguments
 from prompt_debugger.core.parse.call_segments import segments_of_call
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, build_call
-from prompt_debugger.core.parse.reading import Conventions, Stretch, assemble_message, find_cut, find_end
+from prompt_debugger.core.parse.reading import assemble_message, find_cut, find_end
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.scan import Finder, Hit, is_quoted_inline
+from prompt_debugger.core.parse.tiling import Stretch
 from prompt_debugger.core.parse.tools import tool_names
 
 _START, _CHANNEL, _MESSAGE, _CONSTRAIN = "<|start|>", "<|channel|>", "<|message|>", "<|constrain|>"

@@ -23,8 +23,8 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.base.structural_tag import json_calls_between
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import CERTAIN, FAIR, Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"

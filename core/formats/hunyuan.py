@@ -16,8 +16,8 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.formats.jamba import CLOSE, OPEN
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _SURE = 0.97  # more than a list of calls alone, which Jamba writes, too

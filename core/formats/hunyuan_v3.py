@@ -36,7 +36,8 @@ from prompt_debugger.core.base.structural_tag import (
 from prompt_debugger.core.base.types import JSON, JSONObject, ParsedMessage
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions, read_message
+from prompt_debugger.core.parse.conventions import Conventions
+from prompt_debugger.core.parse.reading import read_message
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 

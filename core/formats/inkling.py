@@ -21,8 +21,9 @@ from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
 from prompt_debugger.core.parse.channels import BodyKind, Channels
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPEN, _END, _END_SAMPLING = "<|content_invoke_tool_json|>", "<|end_message|>", "<|content_model_end_sampling|>"

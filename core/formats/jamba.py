@@ -14,8 +14,8 @@ import re
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, FAIR, Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 OPEN, CLOSE = "<tool_calls>", "</tool_calls>"

@@ -29,8 +29,9 @@ from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.formats._kimi_header import OFF_ID, id_problem, read_header
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import HeaderCalls
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 

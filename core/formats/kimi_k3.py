@@ -38,7 +38,7 @@ from prompt_debugger.core.base.structural_tag import (
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _THINK, _END_THINK = "◁think▷", "◁/think▷"

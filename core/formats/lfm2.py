@@ -14,9 +14,10 @@ from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.python_calls import PythonCalls
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPEN, _CLOSE = "<|tool_call_start|>", "<|tool_call_end|>"

@@ -28,8 +28,9 @@ from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.bare_json import BareJSONCalls
 from prompt_debugger.core.parse.call_object import CallKeys
 from prompt_debugger.core.parse.combine import scan_both
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.python_calls import PythonCalls, PythonScan
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.scan import Hit, skip_space
 from prompt_debugger.core.parse.tag_calls import TagCalls

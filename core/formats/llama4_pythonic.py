@@ -13,8 +13,8 @@ from __future__ import annotations
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.python_calls import PythonCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPEN, _CLOSE = "<|python_start|>", "<|python_end|>"

@@ -21,8 +21,8 @@ from prompt_debugger.core.base.structural_tag import json_calls_between
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.combine import scan_both
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 

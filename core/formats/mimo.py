@@ -16,7 +16,7 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.formats.qwen3_coder import CALL_MARKERS, FUNCTIONS
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 FORMAT: ModelFormat = TextFormat(

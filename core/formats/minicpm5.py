@@ -16,7 +16,7 @@ import re
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 

@@ -36,7 +36,8 @@ from prompt_debugger.core.base.structural_tag import (
 from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Span
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.conventions import Conventions
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls

@@ -23,8 +23,9 @@ from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Span, 
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.arguments import Arguments
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, build_call
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
 from prompt_debugger.core.parse.tools import parameter_schemas

@@ -18,8 +18,8 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _MARKER, _CALL_ID, _ARGUMENTS = "[TOOL_CALLS]", "[CALL_ID]", "[ARGS]"

@@ -28,7 +28,8 @@ from prompt_debugger.core.base.types import CallStatus, ParsedMessage, Span, Too
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.channels import BodyKind, Channels
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.conventions import Conventions
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 from prompt_debugger.core.parse.tools import tool_names

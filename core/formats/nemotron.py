@@ -13,8 +13,8 @@ from __future__ import annotations
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, FAIR, Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPEN, _CLOSE = "<TOOLCALL>", "</TOOLCALL>"

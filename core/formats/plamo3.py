@@ -27,8 +27,8 @@ from prompt_debugger.core.base.structural_tag import (
 from prompt_debugger.core.base.types import JSON, JSONObject, Span
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
 from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
-from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 

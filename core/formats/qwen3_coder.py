@@ -24,7 +24,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, Checkpoint, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls

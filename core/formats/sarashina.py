@@ -15,8 +15,9 @@ from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, Mark, TextFormat
 from prompt_debugger.core.parse.bare_json import BareJSONCalls
 from prompt_debugger.core.parse.call_object import CallKeys
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 
 _OPEN = "<|tool_calls|>"
 _KEYS = CallKeys(is_python=True)

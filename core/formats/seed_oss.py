@@ -22,7 +22,7 @@ from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.formats.qwen3_coder import FUNCTIONS
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 

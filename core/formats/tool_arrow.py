@@ -24,9 +24,10 @@ from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.call_object import CallKeys, read_call
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.json_scan import decode_json, scan_json
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.scan import QuoteGuard
 

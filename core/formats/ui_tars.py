@@ -21,8 +21,9 @@ from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import CallStatus, Span
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.python_calls import PythonCalls
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.tools import tool_names
 
 _ACTIONS = frozenset(

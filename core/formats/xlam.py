@@ -19,8 +19,9 @@ from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import STRONG, TextFormat
 from prompt_debugger.core.parse.bare_json import BareJSONCalls
+from prompt_debugger.core.parse.conventions import Conventions
 from prompt_debugger.core.parse.json_calls import JSONCalls
-from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPENERS, _CLOSE = ("<tool_call>", "[TOOL_CALLS]"), "</tool_call>"

@@ -17,16 +17,10 @@ from typing import Literal
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
 from prompt_debugger.core.parse.call_segments import segments_of_call
-from prompt_debugger.core.parse.reading import (
-    CallScanner,
-    Conventions,
-    Stretch,
-    assemble_message,
-    find_cut,
-    find_end,
-    scan_for_calls,
-)
+from prompt_debugger.core.parse.conventions import Conventions
+from prompt_debugger.core.parse.reading import CallScanner, assemble_message, find_cut, find_end, scan_for_calls
 from prompt_debugger.core.parse.scan import PatternFinder, is_quoted_inline
+from prompt_debugger.core.parse.tiling import Stretch
 
 BodyKind = Literal["reasoning", "content", "calls"]
 

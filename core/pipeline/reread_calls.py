@@ -27,8 +27,9 @@ from prompt_debugger.core.complete import ENGINES, families_of_parser
 from prompt_debugger.core.formats import FORMATS, GENERIC, TABLES, read_scored
 from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.matching import MessageCall, match_calls, message_calls
-from prompt_debugger.core.parse.reading import Stretch, assemble_message
+from prompt_debugger.core.parse.reading import assemble_message
 from prompt_debugger.core.parse.returned_text import returned_in_text
+from prompt_debugger.core.parse.tiling import Stretch
 
 _FENCED = re.compile(r"\s*(?P<open>```[\w+\-]*[ \t]*)\n(?P<inside>(?:(?!```).)*)(?P<close>```)\s*\Z", re.DOTALL)
 _IN_FENCE = "it is inside a code fence"

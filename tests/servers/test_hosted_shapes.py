@@ -123,7 +123,7 @@ LATER: dict[str, tuple[Behaviour, str]] = {
 }
 
 
-def run(sent: Behaviour, *, is_stream: bool = False) -> Trace:
+def run(sent: Behaviour, *, is_stream: bool = False, **asked: JSON) -> Trace:
     class Server(FaultyServer):
         def _behaviour_of(self, request: Any) -> Behaviour:
             if request.path.endswith("/models"):
@@ -132,7 +132,7 @@ def run(sent: Behaviour, *, is_stream: bool = False) -> Trace:
 
     with in_thread(Server("", {})) as url:
         fields: JSONObject = {"stream": True} if is_stream else {}
-        request = Request(body=body_of("healthy", model="lab-model", **fields), text="")
+        request = Request(body=body_of("healthy", model="lab-model", **fields, **asked), text="")
         return asyncio.run(
             pipeline.run(request, Target(base_url=f"{url.removesuffix('/v1')}/v1"), LabPool(max_running=0))
         )

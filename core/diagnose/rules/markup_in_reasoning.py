@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import body_of, reasoning_of, texts_inside
+from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
 from prompt_debugger.core.diagnose.markers import find_used_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -36,6 +36,8 @@ from prompt_debugger.core.formats import TABLES
 _CLOSERS = tuple(
     pair.closer.strip() for pair in TABLES.reasoning_pairs if pair.closer.strip().startswith(("<", "[", "◁"))
 )
+
+_SAID_AGAIN = 60  # characters of content that are looked for after the marker
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -51,6 +53,11 @@ def find(trace: Trace) -> Iterator[Report]:
     span = Span(at, at + len(closer)) if at >= 0 and text[at - 1 : at] not in ("`", "'", '"') else next(used, None)
     if span is None or text[slice(*span)] in asked or any(True for _ in written_calls(trace, text)):
         return
+    if span.start != at and any(call.name and call.name in text[span.stop :] for call in returned_calls(trace)):
+        return  # a draft of a call that was returned
+    answer = (content_of(trace.chat.message) or "").strip()[:_SAID_AGAIN] if trace.chat is not None else ""
+    if answer and answer in text[span.stop :]:
+        return  # a transcript of all that was done; the answer is in content as well
     marker = text[slice(*span)]
     yield Report(
         title=f"The marker `{marker}` is in {reasoning.field}.",

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
@@ -44,11 +44,19 @@ from prompt_debugger.core.formats import TABLES, ReasoningPair
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report leaked reasoning, from the best evidence there is."""
+    if _is_asked_for(trace):
+        return
     certainty = comparison(trace)
     if certainty is not None and trace.parse is not None:
         yield from _from_ledger(trace, certainty)
     elif trace.parse is None and trace.chat is not None:
         yield from _from_message(trace)
+
+
+def _is_asked_for(trace: Trace) -> bool:
+    """Return whether the request wants reasoning within content, in the words of Groq, llama.cpp or SGLang."""
+    body = body_of(trace)
+    return body.get("reasoning_format") in ("raw", "none") or body.get("separate_reasoning") is False
 
 
 def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:

@@ -160,7 +160,8 @@ def _fix_of_target(trace: Trace) -> str:
 def _served(trace: Trace) -> str:
     if trace.server is None or not trace.server.base_url:
         return " (`/v1/models` lists them)"
-    names = ", ".join(f"`{name}`" for name in trace.server.served_models[:8])
+    refused = trace.sent.get("model") or trace.request.body.get("model")
+    names = ", ".join(f"`{name}`" for name in trace.server.served_models[:8] if name != refused)
     return f": {names}" if names else ""  # it was asked for a list and gave none
 
 

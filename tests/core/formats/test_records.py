@@ -156,7 +156,7 @@ ALLOWED = {
     "core/diagnose/parser_setup.py": "TensorRT-LLM's names for its parsers, of which no record of an engine is kept",
     "core/diagnose/python_calls.py": "families whose calls are Python, as one finding groups them; no record says that",
     "core/diagnose/parser_faults.py": "which releases of an engine's parsers have a fault: of engines, not of families",
-    "core/parse/reading.py": "ends that many families share, for texts whose family is not known; below the records",
+    "core/parse/conventions.py": "ends that many families share, for texts of an unknown family; below the records",
     "core/parse/scan.py": "where a call that is never closed ends at the latest, whoever wrote it; below the records",
     "core/tools/plugin/inside/certainty.py": "how careful a stream is with each, which nothing but the plugin asks",
     "core/parse/engines/vllm_worker/vocabulary.py": "runs inside vLLM's process, which has none of our records",
