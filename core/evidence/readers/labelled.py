@@ -140,7 +140,7 @@ def _calls(fields: Mapping[str, str]) -> tuple[JSONObject, ...]:
 
 def _arguments(value: str) -> str:
     """Return arguments as JSON where a script printed a dict: whether it was a text before cannot be seen."""
-    read = read_printed(value) if value.startswith("{") and json_of(value) is None else None
+    read = read_printed(value) if value.startswith("{'") else None
     is_dict = read is not None and not read.is_cut and isinstance(read.value, dict) and not value[read.stop :].strip()
     return json.dumps(plain(read.value), ensure_ascii=False) if read is not None and is_dict else value
 
