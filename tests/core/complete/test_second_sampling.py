@@ -119,17 +119,29 @@ async def test_one_alternative_is_not_asked_for_again() -> None:
     assert found.raw is not None
 
 
-async def test_what_the_server_says_of_its_own_render_is_kept() -> None:
-    rendered = answer(
-        200,
-        {
-            "token_ids": [1],
-            "sampling_params": {"structured_outputs": {"regex": "h.*"}},
-            "reasoning_parser_kwargs": {"chat_template_kwargs": {"thinking": False}},
-        },
-    )
+RENDERED = answer(
+    200,
+    {
+        "token_ids": [1],
+        "sampling_params": {"structured_outputs": {"regex": "h.*"}},
+        "reasoning_parser_kwargs": {"chat_template_kwargs": {"thinking": False}},
+    },
+)
 
-    found, server = await run({RENDER: rendered, CHAT: answer(200, WITH_IDS), **DECODED}, {}, "render", "detokenize")
+
+async def test_a_run_without_alternatives_is_under_the_grammar_of_the_render() -> None:
+    no_raw = {"/v1/completions": answer(404, {"error": {"message": "no such endpoint"}})}
+    shown = {CHAT: in_turn(answer(200, listed(-0.1, -0.2)), answer(200, WITH_IDS)), RENDER: RENDERED}
+
+    found, _ = await run({**shown, **DECODED, **no_raw}, {"logprobs": True, "top_logprobs": 2}, "render", "detokenize")
+
+    assert "asked without `top_logprobs`" in found.why
+    assert found.raw is not None
+    assert found.raw.constraint == '{"regex": "h.*"}'
+
+
+async def test_what_the_server_says_of_its_own_render_is_kept() -> None:
+    found, server = await run({RENDER: RENDERED, CHAT: answer(200, WITH_IDS), **DECODED}, {}, "render", "detokenize")
 
     assert len(bodies(server, RENDER)) == 1
     assert found.template_kwargs == {"thinking": False}
