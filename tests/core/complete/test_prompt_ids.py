@@ -107,6 +107,29 @@ async def test_a_stream_that_broke_off_does_not_speak_for_an_answer_that_was_dec
     assert not any("only when streaming" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(
+    ("error", "options", "is_refused"),
+    [
+        ({"message": "The 'stream_options' parameter is only allowed when 'stream' is enabled."}, True, True),
+        ({"message": "Stream options can only be defined when `stream=True`."}, True, True),
+        ({"message": "Unknown value.", "param": "stream_options"}, True, True),
+        ({"message": "Stream options can only be defined when `stream=True`."}, False, False),
+        ({"message": "only stream=true is supported"}, True, False),
+    ],
+)
+async def test_options_of_a_stream_that_was_not_asked_for_are_the_request_s_fault(
+    error: JSON, options: bool, is_refused: bool
+) -> None:
+    """Though our own stream of the same request was answered."""
+    body: JSONObject = {**BODY, **({"stream_options": {"include_usage": True}} if options else {})}
+    declined = {**BOTH, "/v1/chat/completions": answer(400, {"error": error})}
+    async with faulty_server(declined) as server, ServerClient(server.base_url) as client:
+        found = await gather(client, SERVER, body, local_prompt=Prompt("local", "ours", (), None))
+
+    assert (found.refusal is not None) is is_refused
+    assert (found.chat is None) is is_refused
+
+
 async def test_a_whole_stream_does() -> None:
     found, _ = await run({"/v1/chat/completions": DECLINED})
 
