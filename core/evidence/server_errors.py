@@ -240,6 +240,13 @@ def _read_faults(text: str) -> FoundError | None:
     return FoundError(Refusal(status_in(stripped[:200]), words.text, words.field), 0.9)
 
 
+def _listed_in(message: str) -> Refusal | None:
+    """Return the faults of a request in a list that Python printed, also where the copy of it was cut."""
+    faults = faults_in(message) if message.lstrip().startswith("[") else []
+    words = words_of_value({"detail": faults}) if faults else None
+    return None if words is None else Refusal(None, words.text, words.field)
+
+
 def _restore_line_breaks(text: str) -> str:
     r"""Return words that a log has in quotation marks with the breaks between their lines.
 
@@ -257,7 +264,11 @@ def _read_exception(text: str) -> FoundError | None:
     last = _telling(text, matches)
     message = text[last.end() :]
     name = last[1]
-    body = _body_in(message) or (_cut_body_in(message) if _CUT_LIST.search(message) is not None else None)
+    body = (
+        _body_in(message)
+        or _listed_in(message)
+        or (_cut_body_in(message) if _CUT_LIST.search(message) is not None else None)
+    )
     status = status_in(message[:300]) or _STATUS_BY_CLASS.get(name)
     if body is not None:
         return FoundError(_rebuild(_introduced(body, message), status, name), 0.95)

@@ -218,4 +218,15 @@ SENTENCES: tuple[KnownError, ...] = (
         field="model",
         cause=Cause.MODEL_NAME,
     ),
+    KnownError(
+        'prompt must end with an "{gap}Assistant:" turn',
+        Stage.REQUEST,
+        "The request uses Anthropic's old API for plain completions (`prompt`), whose text has to end where the "
+        "assistant is to go on.",
+        "Let the client use the Messages API (`messages`), which newer models need anyway; if it is a completion of "
+        "code, set the provider of completions to the server that you mean: the request went to Anthropic.",
+        "https://github.com/sourcegraph/cody/issues/2956",
+        example='prompt must end with an " Assistant:" turn',
+        field="prompt",
+    ),
 )

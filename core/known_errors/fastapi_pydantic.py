@@ -236,4 +236,14 @@ SENTENCES: tuple[KnownError, ...] = (
         example="'MockValSer' object is not an instance of 'SchemaSerializer'",
         cause=Cause.SERVER,
     ),
+    KnownError(
+        "ResponseValidationError: ",
+        Stage.COMPLETE,
+        "The server's program made an answer and then found that it does not have the form that it declares: a fault "
+        "of the server, after the model had answered.",
+        "Update the server, or go back to the release before, and report the field that is named to its authors. The "
+        "request needs no change.",
+        "https://github.com/JamePeng/llama-cpp-python/issues/113",
+        example="fastapi.exceptions.ResponseValidationError: Field required",
+    ),
 )

@@ -28,7 +28,7 @@ SENTENCES: tuple[KnownError, ...] = (
         field="tools",
     ),
     KnownError(
-        "Unknown name \"{name:word}\" at '{within}': Cannot find field",
+        "Unknown name \"{name:word}\" at 'generation_config{within}': Cannot find field",
         Stage.REQUEST,
         "The API reads bodies strictly, and has no field of this name at that place. It may belong elsewhere, as what "
         "is about thoughts does (`generationConfig.thinkingConfig`), or this version of the API does not know it.",

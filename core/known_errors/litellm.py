@@ -173,6 +173,6 @@ SENTENCES: tuple[KnownError, ...] = (
         "message is the assistant's; the model was not asked.",
         "Name the model `ollama_chat/NAME`, which sends the messages as they are, or update LiteLLM.",
         "https://github.com/crewAIInc/crewAI/issues/2744",
-        cause=Cause.CLIENT,
+        cause=Cause.UNCLEAR,
     ),
 )

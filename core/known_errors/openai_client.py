@@ -99,4 +99,15 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Completions.create() got an unexpected keyword argument 'chat_template_kwargs'",
         cause=Cause.CLIENT,
     ),
+    KnownError(
+        'error_data = resp["error"] TypeError: string indices must be integers',
+        Stage.COMPLETE,
+        "The server answered with an error whose body is a text, and this old release of the client expects an object; "
+        "so its words are lost.",
+        "Send the same request with `curl -i` to see the status and the words, or look into the server's log. Releases "
+        "of the client from 1.0 on show such a body.",
+        "https://github.com/oobabooga/textgen/pull/4430",
+        example="error_data = resp[\"error\"] TypeError: string indices must be integers, not 'str'",
+        cause=Cause.UNCLEAR,
+    ),
 )

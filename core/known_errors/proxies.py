@@ -41,14 +41,6 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SERVER,
     ),
     KnownError(
-        "404 page not found",
-        Stage.REQUEST,
-        "The server has nothing at that address; servers written in Go, such as Ollama, answer this way.",
-        "Check the address: it must go up to and including `/v1`, and the path must be one that the server has.",
-        "https://github.com/letta-ai/letta/issues/3142",
-        cause=Cause.ADDRESS,
-    ),
-    KnownError(
         "error code: 1020",
         Stage.COMPLETE,
         "A firewall rule in front of the server (Cloudflare) turned the client away; the server never saw the request.",

@@ -18,4 +18,24 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         look=Look.BROKEN_ARGUMENTS,
     ),
+    KnownError(
+        "Each message must have at least one content element.",
+        Stage.REQUEST,
+        "A message has no content: an empty text, an empty list, or none at all.",
+        "Leave out the message that is empty, such as a system prompt or an expression that gave nothing, or write a "
+        "word into it; the API takes no assistant message without content either, unless it has calls.",
+        "https://github.com/n8n-io/n8n/issues/14797",
+        field="messages",
+        look=Look.EMPTY_TEXT,
+    ),
+    KnownError(
+        "data did not match any variant of untagged enum ModelInput",
+        Stage.REQUEST,
+        "An entry of `input` has none of the forms that this API reads; which one is not said. Known for it are items "
+        'of type `reasoning` that are sent back with `"content": null`.',
+        "Leave out fields that are `null` in the items of `input`, and items of types that only another vendor has; "
+        "send one item less at a time to find the one.",
+        "https://github.com/Wei-Shaw/sub2api/issues/4237",
+        field="input",
+    ),
 )

@@ -20,4 +20,13 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages[{index}]",
         cause=Cause.REQUEST,
     ),
+    KnownError(
+        "API 调用参数有误，请检查文档",
+        Stage.REQUEST,
+        "A parameter of the request is wrong (code 1210), and the message does not say which.",
+        "Compare the request with the documentation of this model: take out fields that other vendors have, then "
+        "tools, "
+        "then the history, until it is answered. A gateway that translates another API into this one often adds them.",
+        "https://github.com/bestruirui/octopus/issues/165",
+    ),
 )

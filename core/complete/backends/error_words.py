@@ -53,6 +53,11 @@ _NO_FIELD = re.compile(r"\w{1,40}_error")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 # What pydantic prints: a line with the place, one with the words, one with an address.
 _VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")
+_LIST_START = re.compile(r"\[\s{0,9}\{'type': ")
+# What is left of a fault of which the copy ends within the value that it is about.
+_BEGUN = re.compile(
+    r"\s{0,9}\{'type': '\w{1,60}', 'loc': \([^()\n]{1,300}\), 'msg': (?:'[^'\\\n]{1,300}'|\"[^\"\\\n]{1,300}\")"
+)
 _VALIDATION_FAULT = re.compile(
     r"(?m)^([A-Za-z_](?:[\w.\[\](),|=-]|(?<=,) ){0,6000})\n[ \t]{1,8}(\S[^\n]{0,400}?) \[type=\w{1,60}, "
     r"input_value=(?:'([^'\n]{1,80})', input_type=str|(\{[^\n]{0,80}))?"
@@ -244,11 +249,16 @@ def faults_in(text: str) -> list[JSON]:
 
 
 def _closed(listed: str) -> str:
-    """Return a list that Python printed, up to its last whole entry where the copy of it was cut."""
-    if not listed.startswith("[{'type': ") or listed.endswith("}]"):
+    """Return a list that Python printed, up to its last entry where the copy of it was cut, in one line."""
+    if _LIST_START.match(listed) is None:
         return listed
-    stop = listed.rfind("}, {'type': ")
-    return listed if stop < 0 else f"{listed[:stop]}}}]"
+    listed = _LIST_START.sub("[{'type': ", listed, count=1)
+    if listed.endswith("}]"):
+        return listed
+    last = max(listed.rfind(end) for end in ("}, {'type': ", "},\n{'type': "))
+    begun = _BEGUN.match(listed, last + 2) if last >= 0 else None
+    whole = listed[: last + 1] if last >= 0 else ""
+    return f"{whole}, {begun[0].strip()}}}]" if begun is not None else f"{whole}]"
 
 
 def _given(value: str | None) -> JSONObject:

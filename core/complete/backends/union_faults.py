@@ -118,11 +118,13 @@ def _loc_of(item: JSON) -> list[JSON]:
 
 
 def _drop_nameless_forms(items: Sequence[JSON], faults: list[_Fault]) -> list[_Fault]:
-    """Return errors without those that a value is not of another form, where forms have no names and a field is extra.
+    """Return errors without those that a value is not of another form, where forms have no names.
 
-    A field too many is one in each form; `role`: `Input should be 'system'` only says which form was tried first.
+    A field too many is one in each form, and `content` that is absent in most; `role`: `Input should be 'system'` only
+    says which form was tried first.
     """
-    if not any(fault.says == _EXTRA for fault in faults):
+    absent = any(fault.says == _MISSING and fault.steps[-1:] == ("content",) for fault in faults)
+    if not absent and not any(fault.says == _EXTRA for fault in faults):
         return faults
     return [
         fault

@@ -154,7 +154,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "program-reads-answer",
-        r"has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_call"
+        r"\b(?:string|list) indices must be integers\b"
+        r"|has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_call"
         r"s|delta|text|usage|finish_reason|reasoning(?:_content)?|role|index|function|arguments|name|i"
         r"d|model_dump|parsed)\b"
         r"|KeyError: \W?(?P<key>content|choices|message|tool_calls|delta|text|usage|finish_reason|role"

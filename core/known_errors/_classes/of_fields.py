@@ -49,6 +49,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server checks the request strictly and does not know {field|that field}.",
         "Leave {field|the field that is named} out, wherever it occurs. Where a client, framework or "
         "gateway adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
+        unless=r"\b(?!(?:Async)?(?:Completions|Messages|Responses"
+        r"|Client)\.)[A-Z]\w{1,60}\.\w{1,60}\(\) got an unexpected",
     ),
     ErrorClass(
         "unsupported-value",
@@ -75,7 +77,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "unsupported-field",
-        r"unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
+        r"(?:\W|^)(?:argument|parameter|field)s? not supported (?:on|by|for|with) this model: (?P<called>[\w.]{2,60})"
+        r"|unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
         r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
         r"permitted|available|enabled)"
         r"|(?:\W|^)(?P<param>(?:(?:thinking|reasoning|token) )?\w{2,40})\W{1,3}(?:is |are )?"

@@ -549,7 +549,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r" both|mutually exclusive"
         r"|(?:cannot|can't|must not|may not) be (?:used|combined|set|specified|enabled|passed|provided"
         r"|present) (?:together|simultaneously|at the same time|with\b|when\b|if\b|alongside)"
-        r"|(?:not compatible|incompatible) with\b(?! your\b)|only one of .{1,120}?(?:can|may|should|must|allowed)"
+        r"|(?:not compatible|incompatible) with\b(?! (?:your|this (?:approach|planner|version|release|platform))\b)"
+        r"|only one of .{1,120}?(?:can|may|should|must|allowed)"
         r"|\bnot both\b|both .{1,60}? and .{1,60}? (?:cannot|are (?:set|specified))"
         r"|unsupported combination|is unsupported (?:with|when)",
         Stage.REQUEST,

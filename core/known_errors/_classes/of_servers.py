@@ -369,7 +369,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "model's answer.",
         "Update that program or plug-in, or go back to the release before, and report the message to its authors. The "
         "request needs no change.",
-        around=r"plugininvokeerror|\[models\] error|run failed: \[|custom_components/",
+        around=r"plugininvokeerror|\[models\] error|run failed: \[|custom_components/"
+        r"|\b[A-Z]\w{1,40}(?:Container|Backend|Engine|Worker|Runner)\.\w{1,60}\(\) (?:missing|got|takes) ",
     ),
     ErrorClass(
         "missing-module",

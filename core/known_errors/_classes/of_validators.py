@@ -45,7 +45,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|\btool (?P<marked>.{1,120}?) not found in agent\b"
         r"|\baction '(?P<worded>.{1,200}?)' (?:does(?: not|n't)|don't) exist, these are the only available"
         r"|attempted to call tool ['\"](?P<asked>[\w.:<|>/-]{1,100})['\"] which was not in"
-        r"|(?P<valid>[\w.:<|>/-]{1,100}) is not a valid tool\b",
+        r"|(?P<valid>[\w.:<|>/-]{1,100}) is not a valid tool\b"
+        r"|\brequested tool(?: ['\"`]?(?P<requested>[\w.:/-]{1,100}?)['\"`]?)? (?:does(?: not|n't) exist"
+        r"|was not found)\b",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "A tool was called by a name that the program does not know",

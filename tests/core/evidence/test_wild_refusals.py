@@ -241,3 +241,97 @@ def test_the_line_of_a_frame_says_more_than_the_words_of_a_decoder():
 
     assert "mlx-lm" in found["PD445"].detail
     assert "mlx-lm" not in findings_of(f"  settings = json.loads(text)\n  {decoder}")["PD445"].detail
+
+
+def test_words_on_an_approach_are_not_of_two_settings():
+    with pytest.raises(RequestError):
+        read_evidence(
+            "System.Exception: The LLM is not compatible with this approach.\n   at A.B.RunAsync(String task)"
+        )
+    title = findings_of('{"error": {"message": "tools is not compatible with logprobs"}}')["PD100"].title
+
+    assert "exclude each other" in title
+
+
+def test_an_answer_that_a_server_refuses_itself_is_not_laid_to_the_request():
+    text = (
+        "fastapi.exceptions.ResponseValidationError: 1 validation errors:\n"
+        "  {'type': 'missing', 'loc': ('response', 'Out', 'choices', 0, 'message', 'refusal'), 'msg': 'Field required'}"
+    )
+    made = shown(text)
+    asked = shown(text.replace("ResponseValidationError", "RequestValidationError").replace("'response'", "'body'"))
+
+    assert made.verdict.stage.value == "complete"
+    assert asked.verdict.stage.value == "request"
+
+
+CUT_IN_VALUE = (
+    "Exception: [\n{'type': 'literal_error', 'loc': ('body', 'messages', 2, 'typed-dict', 'role'), 'msg': \"Input "
+    "should "
+    "be 'system'\", 'input': 'assistant'},\n{'type': 'missing', 'loc': ('body', 'messages', 2, 'typed-dict', "
+    "'content'), "
+    "'msg': 'Field required', 'input': {'role': 'assistant', 'function_call': {'arguments': '{\"a\": "
+)
+
+
+def test_a_fault_that_is_cut_within_its_value_is_kept():
+    found = findings_of(CUT_IN_VALUE)["PD100"]
+
+    assert "messages[2].content" in found.title
+    assert "system" not in found.title
+
+
+def test_a_missing_id_does_not_hide_a_role_that_no_form_has():
+    other = CUT_IN_VALUE.removeprefix("Exception: ").replace("'content')", "'tool_call_id')")
+
+    assert "messages[2].role" in words_of_value({"message": other}).text
+
+
+def test_the_setting_that_is_named_after_the_words_is_told():
+    words = "400 Bad Request: Argument not supported on this model: reasoningEffort"
+
+    assert "`reasoningEffort`" in findings_of(f"POST https://api.x.ai/v1/chat/completions: {words}")["PD100"].fix
+
+
+def test_a_method_of_a_server_that_does_not_fit_is_not_a_field_of_the_request():
+    of_server = shown(
+        "ERROR: TypeError: QuickContainer.stream_generate() got an unexpected keyword argument 'max_tokens'"
+    )
+    assert of_server.verdict.stage.value == "complete"
+
+
+def test_the_program_that_says_404_page_not_found_is_not_called_a_proxy():
+    found = findings_of("API Error: 404 404 page not found")["PD100"]
+
+    assert "proxy in front" not in found.detail
+    assert "Claude Code" in found.fix
+
+
+def test_an_answer_in_another_form_that_an_agent_reports_below_its_line_is_told():
+    log = (
+        "INFO     [agent]\nERROR    [agent] Result failed 1/3 times:\n Could not parse response.\nINFO     [agent] next"
+    )
+
+    assert "browser-use" in findings_of(log)["PD445"].detail
+
+
+def test_a_key_that_a_plug_in_of_dify_missed_is_not_laid_to_the_answer():
+    kind = '[v] Error: PluginInvokeError: {"args":{},"error_type":"KeyError","message":"\'name\'"}'
+    made, other = shown(f"Run failed: {kind}"), shown('{"error": "KeyError: \'name\'", "model": "m", "choices": []}')
+
+    assert "Dify" in made.findings[0].detail
+    assert all("Dify" not in finding.detail for finding in other.findings)
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("tools[0].function_declarations[1].parameters", "out of the schema"),
+        ("tools[2]", "convert the tools"),
+        ("generation_config.thinking", "where the API's reference has it"),
+    ],
+)
+def test_what_gemini_does_not_know_depends_on_where_it_is(place, says):
+    words = f"Invalid JSON payload received. Unknown name \\\"lc\\\" at '{place}': Cannot find field."
+
+    assert says in findings_of(f'{{"error": {{"code": 400, "message": "{words}"}}}}')["PD100"].fix

@@ -1,0 +1,32 @@
+"""What Claude Code says of answers that it cannot use."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import KnownError
+
+MAKER = "Claude Code"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "API returned an empty or malformed response (HTTP {status:int})",
+        Stage.COMPLETE,
+        "The server answered with success, and what came is not a message of Anthropic's API: empty, a page, or a "
+        "stream "
+        "in which an error came in place of the message.",
+        "Ask the same address with `curl -N`, with `stream` as the client sends it, and look at the events: an event "
+        "`error` has the reason in its words. If a proxy translates in between, its log and that of the model's server "
+        "show the first failure.",
+        "https://github.com/Alishahryar1/free-claude-code/issues/137",
+        example="API Error: API returned an empty or malformed response (HTTP 200) - check for a proxy or gateway",
+    ),
+    KnownError(
+        "is not an object (evaluating '$.input_tokens')",
+        Stage.COMPLETE,
+        "The answer has no `usage`, from which the client reads the number of tokens.",
+        "Let the proxy send `usage` with `input_tokens` and `output_tokens` in `message_start` and `message_delta`, or "
+        "update it; if the answer is an error, its words say more (record it with `capture`).",
+        "https://github.com/Alishahryar1/free-claude-code/issues/121",
+        example="undefined is not an object (evaluating '$.input_tokens')",
+    ),
+)

@@ -1,0 +1,37 @@
+"""What Dify says of its plug-ins."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "Dify"
+
+_UPDATE = (
+    "Update the plug-in of that vendor or agent, and Dify, so that their releases belong together, and choose the "
+    "model anew in the node; if it persists, report the message to the plug-in. The request needs no change."
+)
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        'Error: PluginInvokeError: {"args":{},"error_type":"KeyError","message":"\'{key:word}\'"',
+        Stage.COMPLETE,
+        "The plug-in of that vendor looked for a key that was not there, in the tools that it was given or in the "
+        "vendor's answer: a fault of the plug-in.",
+        _UPDATE,
+        "https://github.com/langgenius/dify/issues/15725",
+        example='[tongyi] Error: PluginInvokeError: {"args":{},"error_type":"KeyError","message":"\'name\'"}',
+        cause=Cause.UNCLEAR,
+    ),
+    KnownError(
+        "validation error for FunctionCallingParams {path:word} Input should be a valid dictionary or instance of",
+        Stage.COMPLETE,
+        "The agent's plug-in got settings of the node that are not in the form that it knows, such as a model without "
+        "its description; no model was asked.",
+        _UPDATE,
+        "https://github.com/junjiem/dify-plugin-agent-mcp_sse/issues/10",
+        example="1 validation error for FunctionCallingParams model.entity Input should be a valid dictionary or "
+        "instance of X",
+        cause=Cause.UNCLEAR,
+    ),
+)

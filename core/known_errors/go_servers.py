@@ -1,0 +1,22 @@
+"""What the HTTP library of Go says by itself, in Ollama and other servers and gateways."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "servers written in Go"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "404 page not found",
+        Stage.REQUEST,
+        "The server has nothing at that address; servers written in Go, such as Ollama, answer this way.",
+        "Check the address. Clients of chat completions want it up to and including `/v1`; those of Anthropic's API, "
+        "such "
+        "as Claude Code, add `/v1/messages` themselves, so theirs ends before it. The path that results must be one "
+        "that the server has.",
+        "https://github.com/letta-ai/letta/issues/3142",
+        cause=Cause.ADDRESS,
+    ),
+)
