@@ -30,3 +30,20 @@ def test_each_piece_leads_to_its_first_token(bare: DebuggerPage, key: str) -> No
 
     assert len(titles) == len(wanted)
     assert sum(int(title.split(": ")[1].split(" ")[0]) for title in titles) == 166
+
+
+def test_the_bar_is_one_stop_of_the_keyboard(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.open_stage("render")
+    page.keyboard.press("F6")
+    pieces = page.locator(".pd-cost-bar button")
+    expect(pieces.first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(pieces.nth(1)).to_be_focused()
+    page.keyboard.press("End")
+    expect(pieces.last).to_be_focused()
+    expect(page.locator("#pd-inspector")).to_contain_text("costs 15 tokens")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Find tokens").first).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(pieces.last).to_be_focused()

@@ -32,12 +32,14 @@ builders.difference = (root) => {
 function costBar({ total, parts, rest, sentence }) {
   const box = make("div", "pd-costs");
   const bar = make("div", "pd-cost-bar");
-  bar.setAttribute("role", "group");
+  bar.setAttribute("role", "toolbar"); // one stop for Tab, however many parts there are
+  rove(bar);
   bar.setAttribute("aria-label", "Tokens by part of the request. " + sentence);
   parts.forEach(({ label, field, kind, first, tokens }) => {
     const words = visibleText(label, false) + ": " + plural(tokens, "token") + ", " + Math.round((100 * tokens) / total) + " %";
     const piece = make("button", "pd-cost pd-cost-" + (COST_KINDS.has(kind) ? kind : "others"));
     piece.type = "button";
+    piece.tabIndex = bar.childElementCount ? -1 : 0;
     piece.title = words;
     piece.addEventListener("click", () => jump({ in: "prompt", token_span: [first, first + 1] }));
     piece.style.flexGrow = String(tokens);
@@ -56,6 +58,20 @@ function costBar({ total, parts, rest, sentence }) {
   }
   box.append(make("p", "pd-cost-words", sentence), bar);
   return box;
+}
+
+// Arrows move between the buttons of a bar, and Tab comes back to the last one.
+/** @param {HTMLElement} bar */
+function rove(bar) {
+  bar.addEventListener("keydown", (event) => {
+    const pieces = /** @type {HTMLElement[]} */ ([...bar.querySelectorAll("button")]);
+    const at = pieces.findIndex((piece) => piece === document.activeElement);
+    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: pieces.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    pieces[(next + pieces.length) % pieces.length].focus();
+  });
+  bar.addEventListener("focusin", ({ target }) => bar.querySelectorAll("button").forEach((piece) => (piece.tabIndex = piece === target ? 0 : -1)));
 }
 
 const COST_KINDS = new Set(["messages", "tools", "template"]);
