@@ -17,6 +17,7 @@ from __future__ import annotations
 import logging
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -63,19 +64,19 @@ _permit: ContextVar[_Permit | None] = ContextVar("egress", default=None)
 _own_names: set[str] = {"", "localhost", "0.0.0.0", "::"}
 _locked: set[str] = set()
 _logged: set[tuple[str, str]] = set()
-_hooked: list[bool] = []
+_is_forbidden = threading.Event()
 
 
 def forbid_network() -> None:
     """Refuse every connection and look-up of this process from now on, except through `open_egress`."""
-    if not _hooked:
-        _hooked.append(True)
+    if not _is_forbidden.is_set():
+        _is_forbidden.set()
         sys.addaudithook(_judge)
 
 
 def is_forbidden() -> bool:
     """Return whether `forbid_network` was called in this process."""
-    return bool(_hooked)
+    return _is_forbidden.is_set()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import socket
 import sys
+import threading
 from contextlib import suppress
 from types import SimpleNamespace
 
@@ -27,7 +28,7 @@ def _as_in_a_new_process(monkeypatch):
         ("_own_names", set(egress._own_names)),
         ("_locked", set()),
         ("_logged", set()),
-        ("_hooked", []),
+        ("_is_forbidden", threading.Event()),
     ):
         monkeypatch.setattr(egress, name, fresh)
     monkeypatch.setattr(egress, "_CARRIERS", egress._CARRIERS | {"mutmut"})  # is between as it changes functions
@@ -190,7 +191,7 @@ def test_each_place_is_logged_once_with_its_line_and_without_the_host(caplog):
 
 def _frame_of(name):
     """Return a frame whose module has a name, called from here."""
-    namespace = {"__name__": name, "sys": sys}
+    namespace = {"sys": sys} if name is None else {"__name__": name, "sys": sys}
     exec("def frame(): return sys._getframe()", namespace)
     return namespace["frame"]()
 
@@ -202,6 +203,7 @@ def test_the_place_is_behind_the_libraries_that_carry_it_out(carrier):
 
 def test_the_place_of_what_no_one_here_began_is_a_library_s_thread():
     assert egress._place(_frame_of("somebody.else")).startswith("somebody.else:")
+    assert egress._place(_frame_of(None)) == "?:1"  # code that no module has
     assert egress._place(None) == "a thread of a library"
 
 
