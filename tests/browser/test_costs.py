@@ -44,6 +44,6 @@ def test_the_bar_is_one_stop_of_the_keyboard(bare: DebuggerPage) -> None:
     expect(pieces.last).to_be_focused()
     expect(page.locator("#pd-inspector")).to_contain_text("costs 15 tokens")
     page.keyboard.press("Tab")
-    expect(page.get_by_label("Find tokens").first).to_be_focused()
+    expect(page.locator("#pd-prompt-tokens .pd-search")).to_be_focused()
     page.keyboard.press("Shift+Tab")
     expect(pieces.last).to_be_focused()
