@@ -12,7 +12,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.base.types import CallStatus, ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
+from prompt_debugger.core.base.types import (
+    CallStatus,
+    ParsedMessage,
+    Place,
+    Segment,
+    SegmentKind,
+    Span,
+    ToolCallAttempt,
+)
 from prompt_debugger.core.parse.call_object import CallKeys, read_call
 from prompt_debugger.core.parse.matching import MessageCall, same_arguments
 from prompt_debugger.core.parse.mentions import is_about_notation, is_in_sentence
@@ -52,6 +60,35 @@ def returned_in_text(raw: str, parsed: ParsedMessage, returned: Sequence[Message
         else:
             found.append(call)
     return tuple(sorted(found, key=lambda call: call.char_span))
+
+
+def forced_in_text(
+    raw: str, parsed: ParsedMessage, name: str, returned: Sequence[MessageCall]
+) -> ToolCallAttempt | None:
+    """Return the call of a tool that the request forces, where the text is its arguments and nothing else.
+
+    Servers that make a grammar of the one tool's parameters add the name themselves (llama-cpp-python, older vLLM).
+
+    Args:
+        raw: The raw output.
+        parsed: The reading.
+        name: The tool that the request names.
+        returned: Calls of a message that answer to none of the reading's.
+    """
+    texts = [segment.char_span for segment in parsed.segments if segment.kind is SegmentKind.CONTENT]
+    if parsed.calls or len(texts) != 1 or [call.name for call in returned] != [name]:
+        return None
+    (start, stop), arguments = texts[0], returned[0].arguments
+    text = raw[start:stop]
+    if not arguments.lstrip().startswith("{") or text.strip() != arguments.strip():
+        return None
+    at = text.find(arguments)
+    arguments = text.strip() if at == -1 else arguments
+    begin = start + (text.index(arguments) if at == -1 else at)
+    span, value = Span(begin, begin + len(arguments)), returned[0].value
+    decoded = value if isinstance(value, dict) else None
+    status = CallStatus.TRUNCATED if decoded is None else CallStatus.COMPLETE
+    return ToolCallAttempt(name, arguments, decoded, None, status, Place.BODY, span, arguments_span=span)
 
 
 def _overlaps(span: Span, others: Sequence[Span]) -> bool:

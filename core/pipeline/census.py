@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.comparable import compare_outputs
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
 from prompt_debugger.core.formats import read_scored
@@ -38,7 +39,14 @@ def take_census(trace: Trace, *, special_texts: frozenset[str]) -> Parse:
         tokens=raw.tokens,
         comparability=comparability or TOGETHER,
         families=families_of(trace.server),
+        forced=_forced_tool(trace.sent or trace.request.body),
     )
+
+
+def _forced_tool(body: JSONObject) -> str | None:
+    """Return the name of the tool that a request forces; `None` if it forces none by name."""
+    name = as_object(as_object(body.get("tool_choice")).get("function")).get("name")
+    return name if isinstance(name, str) else None
 
 
 def read_raw(
@@ -50,18 +58,20 @@ def read_raw(
     wanted: str = "auto",
     comparability: Comparability = TOGETHER,
     families: Sequence[str] = (),
+    forced: str | None = None,
 ) -> Parse:
     """Read a raw text by the best or the wanted format, and account for it against a message.
 
     Where its tokens are known, the text of a control token that is spelled in ordinary tokens is text. Where a parser
-    returned calls that the format leaves as text, `families`, those of the parser, are asked, too.
+    returned calls that the format leaves as text, `families`, those of the parser, are asked, too. Of the tool that
+    the request forced, some servers have the model write the arguments alone.
     """
     hidden = None if tokens is None else hide_spelled_markers(raw, tokens, context.special_texts)
     scores, parsed = read_scored(raw if hidden is None else hidden.text, context, wanted)
     if hidden is not None:
         scores, parsed = hidden.show_scores(scores), hidden.show_reading(parsed)
     if message is not None and comparability.certainty is not None and wanted == "auto" and hidden is None:
-        scores, parsed = believe(raw, Believed(scores, parsed), message, context, families)
+        scores, parsed = believe(raw, Believed(scores, parsed), message, context, families, forced)
     if tokens is not None:
         parsed = add_token_spans(parsed, tokens)
     return Parse(raw, scores, parsed, build_ledger(raw, parsed, message, comparability))

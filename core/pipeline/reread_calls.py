@@ -28,7 +28,7 @@ from prompt_debugger.core.formats import FORMATS, GENERIC, TABLES, read_scored
 from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.matching import MessageCall, match_calls, message_calls
 from prompt_debugger.core.parse.reading import assemble_message
-from prompt_debugger.core.parse.returned_text import returned_in_text
+from prompt_debugger.core.parse.returned_text import forced_in_text, returned_in_text
 from prompt_debugger.core.parse.tiling import Stretch
 
 _FENCED = re.compile(r"\s*(?P<open>```[\w+\-]*[ \t]*)\n(?P<inside>(?:(?!```).)*)(?P<close>```)\s*\Z", re.DOTALL)
@@ -64,7 +64,12 @@ def families_of_name(name: str) -> tuple[str, ...]:
 
 
 def believe(
-    raw: str, reading: Believed, message: JSONObject, context: ReadContext, families: Sequence[str] = ()
+    raw: str,
+    reading: Believed,
+    message: JSONObject,
+    context: ReadContext,
+    families: Sequence[str] = (),
+    forced: str | None = None,
 ) -> Believed:
     """Return the reading that has most of the calls which a message returned: the given one, unless one has more.
 
@@ -74,9 +79,12 @@ def believe(
         message: What a server or parser made of the output.
         context: What the reading was made with.
         families: Those that the parser is made for, if it is known.
+        forced: The tool that the request forces the model to call.
     """
     returned = message_calls(message)
     missing = _missing(reading.parsed, returned)
+    if forced and missing and (call := forced_in_text(raw, reading.parsed, forced, missing)) is not None:
+        return Believed(reading.scores, _add_calls(raw, reading.parsed, (call,), reading.parsed.format))
     for better in _readings(raw, reading, context, families, missing) if missing else ():
         left = _missing(better.parsed, returned)
         if len(left) < len(missing) and len(better.parsed.calls) >= len(reading.parsed.calls):

@@ -11,10 +11,12 @@ from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.servers.running_servers import (
     LAB_MODEL,
     LITELLM_PYTHON,
+    LLAMA_CPP_PYTHON,
     MLX_PYTHON,
     SMG_PYTHON,
     litellm_proxy,
     llama_cpp,
+    llama_cpp_python,
     mlx_lm,
     smg,
     transformers_serve,
@@ -26,6 +28,17 @@ from tests.servers.running_servers import (
 def llama_cpp_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Base URL of llama.cpp's own server."""
     with llama_cpp(tmp_path_factory.mktemp("llama-cpp")) as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="session")
+def llama_cpp_python_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Base URL of llama-cpp-python's server."""
+    if not LLAMA_CPP_PYTHON.exists():
+        pytest.skip(
+            "llama-cpp-python is not installed: compile it into .venv-llama-cpp-python (scripts/server_table.py)"
+        )
+    with llama_cpp_python(tmp_path_factory.mktemp("llama-cpp-python")) as base_url:
         yield base_url
 
 

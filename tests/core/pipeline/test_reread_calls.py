@@ -98,3 +98,33 @@ def test_a_call_that_lost_its_arguments_is_altered() -> None:
     raw = '{"name": "get_weather", "args": {"city": "Paris"}}'
     parse = _read(raw, "sglang:llama3", _message(("get_weather", {})))
     assert [match.outcome for match in parse.ledger.matches] == ["altered"]
+
+
+_BARE = '{"city": "Paris"}'
+
+
+@pytest.mark.parametrize(
+    ("raw", "message", "outcomes"),
+    [
+        (_BARE, _ONE, ["kept"]),
+        (f"{_BARE} <|im_end|>", _ONE, ["kept"]),
+        (f"<think>\nI must.\n</think>\n\n{_BARE}", _ONE, ["kept"]),
+        (f"Here: {_BARE}", _ONE, ["invented"]),
+        ('{"city": "Rome"}', _ONE, ["invented"]),
+        (_BARE, _message(("search", {"city": "Paris"})), ["invented"]),
+        (_BARE, _message(("get_weather", {"city": "Paris"}), ("get_weather", {"city": "Oslo"})), ["invented"] * 2),
+    ],
+)
+def test_of_a_forced_tool_the_model_may_write_the_arguments_alone(
+    raw: str, message: JSONObject, outcomes: list[str]
+) -> None:
+    """A grammar of the tool's parameters leaves nothing else to write; the server adds the name."""
+    forced = read_raw(raw, ReadContext(), message=message, forced="get_weather")
+    free = read_raw(raw, ReadContext(), message=message)
+
+    assert [match.outcome for match in forced.ledger.matches] == outcomes
+    assert {match.outcome for match in free.ledger.matches} == {"invented"}
+    assert "".join(raw[slice(*segment.char_span)] for segment in forced.parsed.segments) == raw
+    if outcomes == ["kept"]:
+        assert not forced.parsed.content
+        assert [raw[slice(*entry.char_span)] for entry in forced.ledger.entries if entry.target] == [_BARE]
