@@ -258,9 +258,12 @@ server's own prompt is known.
 model write a call header that vLLM's `kimi_k2` parser does not take; llama.cpp's grammar makes the model write \
 another call. *Cut, streamed* asks for a stream, and what is judged is that stream. *Asked* is the day of the runs.
 * llama-cpp-python leaves control tokens out, has no parser for this model, and refuses a message of the history \
-without a text. It is asked one request at a time, as it ends a stream when the next request comes. mlx-lm has a \
+without a text. It is asked one request at a time, as it ends a stream when the next request comes. Of a tool that \
+`tool_choice` names it has the model write the arguments alone, and adds the name itself. mlx-lm has a \
 parser for Kimi K2, which refuses the header of *dropped*; with `top_logprobs` above 1 it lists any of the likeliest \
 tokens as the one it took, which is noticed and not used.
+* smg 1.13 checks fields itself and refuses with OpenAI's codes before a server is asked; what vLLM refuses comes \
+through in vLLM's words. Where its server is gone it says so with 500, and after some requests with 503.
 * Portkey's gateway learns from headers where to send a request (`--extra-headers`). Its release 1.15.2 on Node 20 \
 passes whole answers on with their ids, and answers streams, raw completions and the list of models with a 500 of \
 its own.
