@@ -86,6 +86,7 @@ _PAGE_TAG = re.compile(r"<(?:details|summary|pre|p|br|div|h\d|b|img|!--)[\s>-]")
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 _OF_REQUESTS = re.compile(r"Of \d{1,9} requests ")
 _WAS_SHORTENED = "The text was shortened"
+_NO_PYTHON = "The text cannot be read as Python"
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
 
 
@@ -176,7 +177,11 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
             not_recognised(text)
             if cut_traceback(text)
             else _fault_of_request(blocks, read)
-            or (not_recognised(text, is_about=True) if is_about else _add_hint(_fault_of_code(blocks, read) or failure))
+            or (
+                not_recognised(text, is_about=True)
+                if is_about
+                else _add_hint(_fault_of_code(failure, text, blocks, read) or failure)
+            )
         )
     return merged
 
@@ -229,15 +234,15 @@ def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | Non
     return None
 
 
-def _fault_of_code(blocks: Sequence[Block], read: Read) -> RequestError | None:
+def _fault_of_code(whole: RequestError | None, text: str, blocks: Sequence[Block], read: Read) -> RequestError | None:
     """Return what is wrong with the first fenced program of a text: of the prose around it Python cannot be right."""
-    kinds = {block.kind for block in blocks}
-    if BlockKind.PROSE not in kinds:
+    is_mixed = {BlockKind.PROSE, BlockKind.FENCED} <= {block.kind for block in blocks}
+    if whole is None or not is_mixed or not whole.message.startswith(_NO_PYTHON):
         return None
     fenced = [block.text for block in blocks if block.kind is BlockKind.FENCED][:_MAX_FENCES]
     code = (one for one in fenced if recognise(one) is Form.REQUEST)
     failure = next((found for one in code if (found := _try(one, 1, read)[1]) is not None), None)
-    return None if failure is None else RequestError(failure.message, failure.hint, field=failure.field)
+    return not_recognised(text) if failure is None else RequestError(failure.message, failure.hint, field=failure.field)
 
 
 def _read_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:

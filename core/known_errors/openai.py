@@ -20,6 +20,17 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.OPEN_CALLS,
     ),
     KnownError(
+        "The encrypted content {content:word} could not be verified.",
+        Stage.REQUEST,
+        "The API cannot read the encrypted reasoning that the history brings back: often it is of another model, key "
+        "or organization, or was changed on the way; the API itself has failed at this, too.",
+        "Send the history without its `reasoning` items (and without `encrypted_content`), or begin a new session; "
+        "after a change of model, key or organization this is always needed.",
+        "https://github.com/openai/codex/issues/25290",
+        example="The encrypted content gAAA...kg== could not be verified.",
+        field="input",
+    ),
+    KnownError(
         "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
         Stage.REQUEST,
         "A tool result has no call before it.",

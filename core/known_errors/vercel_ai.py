@@ -137,6 +137,17 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CONNECTION,
     ),
     KnownError(
+        "No output generated.{gap}finishReason: tool-calls",
+        Stage.COMPLETE,
+        "`generateText` reads the structured output only where the last step ended with `stop`; this one ended with "
+        "`tool-calls`, so its text was not read.",
+        "If the step made no call, the provider reports the wrong finish reason: update `ai`, or parse `result.text` "
+        "yourself. If it made one, allow another step (`stopWhen`).",
+        "https://github.com/vercel/ai/issues/15349",
+        example='No output generated. finishReason: tool-calls lastText: "{}"',
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
         "AI_NoOutputGeneratedError",
         Stage.COMPLETE,
         "The stream ended without any output, usually because an error came before any text.",

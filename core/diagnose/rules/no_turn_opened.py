@@ -3,7 +3,8 @@ r"""A pasted prompt ends with a closed turn: it never opens the assistant's.
 What it finds:
     A prompt whose template is not known and that ends with a token that closes a turn, no
     matter whose turn it was. If the template is known, the header that it would write is
-    searched for (PD203). An error if the output continues with a marker that opens turns in
+    searched for (PD203). Beside a request only where that says `add_generation_prompt: false`
+    and does not end with the assistant's message. An error if the output continues with a marker that opens turns in
     the prompt, otherwise a warning.
 
 Why it matters:
@@ -42,7 +43,7 @@ _NO_END = ("<|tool_response>",)  # after it, the model continues in the same tur
 def find(trace: Trace) -> Iterator[Report]:
     """Look at the end of a prompt without a template."""
     prompt = trace.prompt
-    if prompt is None or trace.generation_prompt is not None or trace.request.messages:
+    if prompt is None or trace.generation_prompt is not None or not _may_lack_turn(trace):
         return
     found = _TURN_END.search(prompt.text, max(0, len(prompt.text) - _LONGEST_TAIL))
     if found is None or found.group().strip() in _NO_END or _is_system_alone(prompt.text, found):
@@ -68,6 +69,14 @@ def find(trace: Trace) -> Iterator[Report]:
         ),
         severity=Severity.ERROR if opener else None,
         certainty=Certainty.INFERRED,
+    )
+
+
+def _may_lack_turn(trace: Trace) -> bool:
+    """Return whether no request is there, or one with `add_generation_prompt: false` that awaits an answer."""
+    messages = trace.request.messages
+    return not messages or (
+        trace.request.body.get("add_generation_prompt") is False and messages[-1].get("role") != "assistant"
     )
 
 

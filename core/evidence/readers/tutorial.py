@@ -35,6 +35,10 @@ _RULED = re.compile(
     r"(?P<counts>\s{0,4}Prompt: \d{1,9} tokens)?"
 )
 _LABEL = re.compile(r"\s*+[^\n<\[]{0,60}\bprompt\b[^\n<\[]{0,20}\n\s*+(?=[<\[])", re.IGNORECASE)
+# What a person goes on to say below a prompt that ends with a closed turn.
+_PROSE_BELOW = re.compile(
+    r"(?P<end><\|eot_id\|>|<\|im_end\|>|<end_of_turn>|</s>)[ \t]*\n[ \t]*\n(?=[A-Z][a-z' ])[^<\[]{1,4000}\Z"
+)
 # The head of a log's line before a prompt, and how the next line begins.
 _LOG_HEAD = re.compile(r"\s*+\[?\d{4}[-/]\d\d[-/]\d\d[ T][^\n<]{0,300}(?=<)")
 _LOG_LINE = re.compile(r"(?m)^\[?\d{4}[-/]\d\d[-/]\d\d[ T]")
@@ -70,7 +74,7 @@ def split_prompt(text: str) -> tuple[str, str] | None:
     if label is None and (head := _LOG_HEAD.match(text)) is not None:
         after = _LOG_LINE.search(text, head.end())
         text = text[head.end() : len(text) if after is None else after.start()]
-    text = text if label is None else text[label.end() :]
+    text = text if label is None else _PROSE_BELOW.sub(r"\g<end>", text[label.end() :])
     if _OPENS.match(text) is None and _BEGINS_WITH_ANSWER.match(text) is None:
         return None
     last = None

@@ -118,6 +118,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Look at the answer itself (paste it with the schema): prose, a code fence or reasoning around the JSON, "
         "other keys, an end that was cut, or nothing at all each need a different fix. Check that the schema is sent "
         "and that the server enforces it.",
+        unless=r"\A\W{0,3}(?:but|and|however|so|now|then|yet|though)\b|doesn't contain (?:the )?.?reasoning",
     ),
     ErrorClass(
         "structured-none",

@@ -144,3 +144,35 @@ def test_a_printed_dict_without_a_label_is_not_called_arguments():
     with pytest.raises(RequestError):
         read_evidence("{'river': 'Glomma', 'length': 600}")
     assert codes("arguments: {'river': 'Glomma', 'length': 600}") == ["PD450"]
+
+
+def test_a_printed_prompt_ends_where_a_person_goes_on():
+    code = "prompt = tokenizer.apply_chat_template([{'role': 'ROLE', 'content': 'Which river?'}], tokenize=False)"
+    printed = "the prompt printed:\n<|im_start|>user\nWhich river?<|im_end|>\n\nI used the helper to make this.\n"
+
+    trace = shown(f"```\n{code.replace('ROLE', 'user')}\n```\n{printed}")
+    assert [one.code for one in trace.findings] == ["PD227"]
+    assert trace.prompt is not None
+    assert trace.prompt.text.rstrip().endswith("<|im_end|>")
+    assert not codes(f"```\n{code.replace('ROLE', 'assistant')}\n```\n{printed}")  # a finished conversation
+
+
+def test_a_person_who_misses_a_field_reports_no_error():
+    command = "```\npython -m sglang.launch_server --model-path m --port 1\n```\n"
+
+    assert not codes(f'{command}but the response doesn\'t contain the "reasoning_content".\n')
+    assert codes("Error: the response does not contain the expected keys.") == ["PD445"]
+
+
+def test_what_the_ai_sdk_did_not_read_is_explained():
+    trace = shown('AI_NoOutputGeneratedError: No output generated.\n  finishReason: tool-calls\n  lastText: "{}"')
+    other = shown("AI_NoOutputGeneratedError: No output generated. Check the stream for errors.")
+
+    assert "ended with `tool-calls`" in trace.findings[0].detail
+    assert "ended with `tool-calls`" not in other.findings[0].detail
+
+
+def test_encrypted_reasoning_that_openai_cannot_read_is_known():
+    error = '{"error": {"message": "The encrypted content gAAA...c90= could not be verified.", "code": "MORE"}}'
+
+    assert "`reasoning` items" in str(shown(error.replace("MORE", "invalid_encrypted_content")).findings[0].fix)
