@@ -101,6 +101,8 @@ def _form_of_json(text: str, start: str) -> Form | None:
     value = json_of(text)
     if value is None and len(lines := json_lines(text)) > 1:
         values = [json_of(line) for line in lines[:20]]
+        if len(values) > 2 and len(values) == len(lines) and values[-1] is None:
+            values = values[:-1]  # a last line that was not copied whole
         if is_event_list(values):
             return Form.STREAM
         return Form.REQUEST if all(is_lone_message(one) for one in values) else Form.LINES

@@ -98,6 +98,7 @@ _LIST_IS_EMPTY = (
     "`tool_calls` is an empty list, which means that there is no call: the text is the answer. OpenAI leaves the field "
     "out, so a client has to test whether the list has members, not whether it is there."
 )
+_PRINTED_WITHIN = re.compile(r"\b[A-Z]\w{2,60}\([a-z_]\w{0,40}=")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _MAX_SENTENCE = 500  # characters; what is longer is data
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
@@ -202,8 +203,8 @@ def prose_of(text: str) -> str:
 
 
 def sentences_of(prose: str) -> list[str]:
-    """Return the sentences of a prose, each line by itself."""
-    return _SENTENCES.split(prose)
+    """Return the sentences of a prose, each line by itself, without objects that a program printed between them."""
+    return [one for one in _SENTENCES.split(prose) if _PRINTED_WITHIN.search(one) is None]
 
 
 def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:

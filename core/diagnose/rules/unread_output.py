@@ -68,6 +68,7 @@ _MAY_QUOTE = re.compile(r"[{<`\n]|\b(?:got|text|output|content):|[\"'][^\"']{20}
 _NO_JSON = re.compile(r"Expecting value: line 1 column 1 \(char 0\)")
 _UNDETERMINED = "cannot determine if tools should be extracted"
 _LIKELY = 0.5  # a score of a notation, of a part of a call
+_FIELD = re.compile(r"failed_generation\\?[\"']\s{0,4}:")
 _SHOWN = 40  # characters of a call
 _BEFORE = 40  # characters that are shown before the place
 _FIX = "Ask again; if it happens again, compare the raw output with the notation that the server's parser expects."
@@ -271,6 +272,8 @@ def _written_call(trace: Trace) -> str:
 def _shown(understood: Understood) -> str:
     quoted = understood.quoted
     if quoted is None:
+        if understood.refusal.output is None and _FIELD.search(understood.refusal.around or "") is not None:
+            return " The copy of the error breaks off inside the output that it quotes."
         omits_output = understood.stage is Stage.PARSE and _MAY_QUOTE.search(words_of(understood.refusal)) is None
         return " The error does not quote the output." if omits_output else ""
     if quoted.skipped and quoted.is_elided:

@@ -186,3 +186,36 @@ def test_a_stream_with_its_beginning_is_taken_as_it_came():
 
     assert trace.chat is not None
     assert trace.chat.message["content"] == "hi"
+
+
+def test_what_a_program_printed_is_not_what_a_person_says():
+    piece = (
+        "AIMessageChunk message = AIMessageChunk(content='', tool_calls=[], id='a', tool_call_chunks=[{'name': None, "
+    )
+    piece += "'args': ' =', 'id': None, 'index': 0, 'type': 'tool_call_chunk'}])"
+
+    with pytest.raises(RequestError, match="begins in the middle"):
+        shown(f"{piece}\n\n{piece}\n")
+    assert "PD445" in titles("The answer has tool_calls=[] and content is empty, though the model wrote a call.")
+
+
+def test_lines_of_a_stream_of_which_the_last_was_cut_are_one_stream():
+    lines = [
+        f'{{"model":"m","created_at":"t","message":{{"role":"assistant","content":"{word}"}},"done":false}}'
+        for word in ("a", "b", "c")
+    ]
+
+    trace = shown("\n".join([*lines, '{"model":"m","created_a']))
+
+    assert trace.chat is not None
+    assert trace.chat.message["content"] == "abc"
+    assert "not fully copied" in {one.code: one.title for one in trace.findings}["PD310"]
+
+
+def test_an_error_that_was_cut_within_the_output_that_it_quotes_quotes_one():
+    error = f"Error code: 400 - {{'error': {{'message': \"{REFUSED}\", 'failed_generation': '### Top Stories"
+    details = {one.code: one.detail for one in shown(error).findings}
+    bare = {one.code: one.detail for one in shown(f"Error code: 400 - {REFUSED}").findings}
+
+    assert "breaks off inside the output" in details["PD445"]
+    assert "breaks off inside the output" not in bare["PD445"]
