@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.python_repr import read_printed
 
 _MIN_INNER = 20  # characters of a text inside a JSON string
 _MAX_ABOVE = 400  # characters in which the line above is looked for
@@ -14,9 +15,16 @@ _MARKUP = re.compile(r"[<{]|\[[A-Z_]{4,20}\]")
 
 
 def decode_text(text: str) -> str | None:
-    """Decode a text that is one JSON string; return `None` for any other text."""
-    inner = json_of(text) if text.lstrip().startswith('"') else None
+    """Decode a text that is one JSON string, or JSON that Python printed as one; return `None` for any other text."""
+    bare = text.strip()
+    inner = json_of(bare) if bare.startswith('"') else _printed_json(bare) if bare.startswith(("'[", "'{")) else None
     return inner if isinstance(inner, str) and len(inner) >= _MIN_INNER else None
+
+
+def _printed_json(text: str) -> str | None:
+    read = read_printed(text) if text.endswith(("]'", "}'")) else None
+    is_whole = read is not None and not read.is_cut and read.stop == len(text)
+    return read.value if read is not None and is_whole and isinstance(read.value, str) and json_of(read.value) else None
 
 
 def decode_lines(text: str) -> str | None:

@@ -37,13 +37,21 @@ RESPONSES_EVENTS = tuple(
     )
 )
 # Classes of an answer, or of a part of one, that someone prints; by what becomes of them.
-COMPLETIONS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse", "ChatCompletionResponse", "Completion")
-CHOICES = ("Choice", "Choices", "ParsedChoice")
+COMPLETIONS = (
+    "ChatCompletion",
+    "ParsedChatCompletion",
+    "ModelResponse",
+    "ChatCompletionResponse",
+    "Completion",
+    "ChatCompletionOutput",
+)
+CHOICES = ("Choice", "Choices", "ParsedChoice", "ChatCompletionChoice", "ChatCompletionOutputComplete")
 MESSAGES = (
     "ChatCompletionMessage",
     "ParsedChatCompletionMessage",
     "ChatMessage",
     "ChatCompletionOutputMessage",
+    "ChoiceMessage",  # of the first packages of Groq and others that Stainless generates
     "ExtractedToolCallInformation",
 )
 CALLS = (
@@ -51,6 +59,7 @@ CALLS = (
     "ChatCompletionMessageFunctionToolCall",
     "ParsedFunctionToolCall",
     "ChatCompletionOutputToolCall",
+    "ChoiceMessageToolCall",
     "ToolCall",
 )
 RESPONSES = ("Response", "ParsedResponse", "ResponsesAPIResponse")

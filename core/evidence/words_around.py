@@ -39,7 +39,12 @@ _AS_CONTENT = re.compile(
     re.IGNORECASE,
 )
 _OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b|\bnative tools?\b", re.IGNORECASE)
-_PRINTED = re.compile(r"\s{0,12}[A-Z]\w{2,40}\(\w{1,30}=")
+# A line in which Python printed an object, with its class or as fields: its words are no person's.
+_PRINTED = re.compile(
+    r"(?m)^[ \t]{0,12}(?:[A-Za-z][^\n'\"={}\[\]]{0,60}: {0,4})?"
+    r"(?:[A-Z]\w{2,40}\(\w{1,30}=|[\[{(]{1,3}['\"]"
+    r"|(?:id|index|content|object|role)=['\"\d][^\n]{0,4000}? \w{1,30}=)[^\n]*"
+)
 _COMPLAINT = re.compile(
     r"\b(?:bugs?|buggy|broken|breaks|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|incorrect(?:ly)?|lost|loses|losing|missing"
     r"|drop(?:s|ped)|crash(?:es|ed)?|garbled|corrupt(?:s|ed)?|malformed|unexpected(?:ly)?|truncated"
@@ -150,9 +155,7 @@ def _note_expectation(evidence: Evidence, text: str) -> Evidence:
 
 def _speaks_of_calls(text: str) -> bool:
     """Return whether the prose of a text speaks of tool calls; a printed object with a field of that name does not."""
-    return any(
-        _OF_CALLS.search(line) is not None and _PRINTED.match(line) is None for line in prose_of(text).split("\n")
-    )
+    return _OF_CALLS.search(prose_of(text)) is not None
 
 
 def _note_complaint(evidence: Evidence, text: str) -> Evidence:
@@ -199,7 +202,8 @@ def _around(raw: str, text: str) -> str:
 
 def prose_of(text: str) -> str:
     """Return what is prose of the beginning of a text."""
-    return "\n".join(block.text for block in split(text[:_MAX_CHARS]) if block.kind is BlockKind.PROSE)
+    prose = "\n".join(block.text for block in split(text[:_MAX_CHARS]) if block.kind is BlockKind.PROSE)
+    return _PRINTED.sub("", prose)
 
 
 def sentences_of(prose: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 Strict JSON is read as it is. Repaired, each with a notice: trailing commas,
 comments (`//`, `#`, `/* */`), single and typographic quotes, bare keys, `True`,
-`False`, `None`, raw line breaks in strings. Read and reported: `NaN`, `Infinity`,
-numbers that overflow, keys that occur twice (the last one counts, as in
+`False`, `None`, what Python prints of dates and objects, raw line breaks in strings.
+Read and reported: `NaN`, `Infinity`, numbers that overflow, keys that occur twice (the last one counts, as in
 Python's `json`). Anything else is an error with line, column and field.
 """
 
@@ -39,6 +39,12 @@ _BARE_QUOTE = re.compile(r'\\(.)|"', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS: dict[str, JSON] = {"true": True, "false": False, "null": None}
 _PYTHON_WORDS: dict[str, JSON] = {"True": True, "False": False, "None": None}
+# Dates, objects and members of enums as Python prints them: `datetime.date(2026, 1, 2)`, `<Kind.A: 'a'>`, `<Image …>`.
+_PRINTED = re.compile(
+    r"(?:(?:datetime|decimal|uuid|numpy|np|pathlib|torch)\.[\w.]{1,60}|UUID|[A-Z][a-z]\w{1,60})"
+    r"\((?:[^()'\"]|'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")*+\)"
+    r"|<[A-Z]\w{0,60}\.\w{1,60}: '(?P<member>[^'\n<>]{0,100})'>|<(?:[A-Za-z_]\w{0,60}\.){1,8}\w{1,60} [^<>\n]{1,200}>"
+)
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 _MENDED = {
@@ -49,6 +55,7 @@ _MENDED = {
     "python": "Python's `True`, `False` or `None` was read as JSON's `true`, `false` or `null`.",
     "control": "A raw line break or control character inside a string was kept; JSON requires it to be escaped.",
     "float": "`NaN` and `Infinity` are not valid JSON; vLLM reads them, other servers refuse them.",
+    "printed": "What Python printed of a value that JSON has no form for was read as a text.",
     "overflow": "This number is too large for a float and becomes `Infinity`.",
 }
 
@@ -216,6 +223,8 @@ class JsonText:
         if word is None or name not in _WORDS | _PYTHON_WORDS | _FLOATS:
             if start >= len(self._text):
                 raise self._error("The text ends where a value is expected.")
+            if (printed := self._printed(start)) is not None:
+                return printed
             shown = name or self._text[start : start + 20].split("\n")[0]
             if shown.startswith(("...", "\u2026")):
                 raise self._error(
@@ -230,6 +239,15 @@ class JsonText:
             self._repair("python", start)
             self.python_like = True
         return (_WORDS | _PYTHON_WORDS)[name]
+
+    def _printed(self, start: int) -> str | None:
+        """Read what Python prints of a value that JSON has no form for, as its text; `None` of anything else."""
+        found = _PRINTED.match(self._text, start) if self.python_like else None
+        if found is None:
+            return None
+        self._repair("printed", start)
+        self._position = found.end()
+        return found["member"] or found[0]
 
     def _number(self, digits: str, *, is_whole: bool, start: int) -> int | float:
         if is_whole:

@@ -35,7 +35,7 @@ from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, form_of_odd_calls, returned_calls
 from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, is_kept_conversation
 
 # Words, and no part of JSON.
 _PROSE = re.compile(
@@ -50,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
     for call in returned_calls(trace):
         if not call.has_function and not is_part:
             yield _no_function(call)
-        elif call.has_function and isinstance(call.arguments, dict | list):
+        elif call.has_function and isinstance(call.arguments, dict | list) and not _is_for_template(trace, call):
             yield _no_text(call)
     for result in (trace.chat, trace.chat_stream):
         form = None if result is None or result.error else form_of_odd_calls(result.message)
@@ -63,6 +63,13 @@ def find(trace: Trace) -> Iterator[Report]:
                 yield _no_beginning(trace, call, text)
             else:
                 yield _no_json(call, text, fault.words)
+
+
+def _is_for_template(trace: Trace, call: CallField) -> bool:
+    """Return whether a call is of a conversation as transformers' templates take it: an object, without an id."""
+    chat = trace.chat
+    is_kept = is_kept_conversation(trace) and chat is not None and not chat.body and bool(trace.request.messages)
+    return is_kept and call.id is None
 
 
 def _names_a_call(calls: JSON) -> bool:

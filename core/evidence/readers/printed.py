@@ -62,8 +62,16 @@ _START = re.compile(
 )
 _CALLS = tuple(f"{name}(" for name in NAMES)
 _DICT = re.compile(r"(?m)^(?:[\w .\[\]-]{0,60}[:=>][ \t]*)?`?(?=[\[{(])")
+_LABEL = r"(?:[A-Za-z][^\n'\"={}\[\]]{0,60}: {0,4})?"
+# A whole answer, or a choice, as pydantic's `str()` prints it: without the name of its class.
+_MAX_LABEL = 300  # characters in which a label and the first field are
+_WHOLE = re.compile(
+    r"(?:id=['\"][\w-]{1,80}['\"] (?:object|choices|created|model)=|object=['\"]chat\.completion['\"] "
+    r"|index=\d{1,3} message=)"
+)
 _FIELDS = re.compile(
-    r"(?:content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None)"
+    rf"{_LABEL}(?P<fields>content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None"
+    rf"|(?={_WHOLE.pattern}))"
 )
 # A message that was printed as fields, below a program or a label; between arguments of a program stand commas.
 _FIELDS_OF_MESSAGE = re.compile(
@@ -159,6 +167,8 @@ def _stream(values: list[JSONObject]) -> Evidence:
 
 def _printed(text: str) -> list[JSONObject]:
     """Return the objects that a text prints, in order, without those inside another."""
+    if _WHOLE.search(text.lstrip()[:_MAX_LABEL]) and (whole := _read_without_class(text)) is not None:
+        return [as_object(whole.value)]
     found: list[JSONObject] = []
     at, left = 0, _MAX_READ * len(text)
     while len(found) < MAX_OBJECTS and left > 0:
@@ -209,8 +219,8 @@ def _read_without_class(text: str) -> Printed | None:
     start = text.lstrip("\ufeff \t\r\n")
     if not _PYTHON_VALUES.search(text[:100_000]):
         return None
-    if _FIELDS.match(start):
-        read = read_fields(start)
+    if (fields := _FIELDS.match(start)) is not None:
+        read = read_fields(start[fields.start("fields") :])
     elif (at := _DICT.search(text[:5_000])) is not None:
         read = read_printed(text, at.end())
         if read is not None and isinstance(read.value, list) and read.value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -131,7 +132,7 @@ def test_a_package_that_a_healthy_server_does_without_is_no_error() -> None:
     head = "INFO 01-02 10:00:00 [config.py:10] Using max model len 2048\n"
     line = "WARNING 01-02 10:00:01 [_xpu_ops.py:16] Import error msg: No module named 'xpu_kernels'\n"
     last = "INFO 01-02 10:00:02 [weights.py:5] Loading weights\n"
-    died = "ERROR 01-02 10:00:03 [core.py:5] ModuleNotFoundError: No module named 'xpu_kernels'\n"
+    died = "ERROR 01-02 10:00:03 [core.py:5] ImportError: cannot import name 'Kernel' from 'transformers'\n"
 
     assert not reported(f"{head}{line}{last}")
     assert "PD100" in reported(f"{head}{last}{died}")
@@ -165,3 +166,90 @@ def test_an_error_of_code_that_a_model_wrote_is_not_a_servers() -> None:
     assert "an error of that code goes back to the model" in refused(AGENT)
     said = reported(f"{AGENT}======\nopenai.RateLimitError: Error code: 429 - {{'error': {{'message': 'Too many'}}}}\n")
     assert "Too many" in said["PD100"]
+
+
+MESSAGE = "message=AssistantMessage(content='Oslo.', tool_calls=None, prefix=False, role='assistant')"
+CHOICE = f"index=0 {MESSAGE} finish_reason='stop'"
+WHOLE = (
+    "id='e1f2' object='chat.completion' model='small' usage=Usage(total_tokens=9) "
+    f"choices=[ChatChoice(index=0, {MESSAGE}, finish_reason='stop')]"
+)
+
+
+@pytest.mark.parametrize("text", [WHOLE, f"Final answer: {WHOLE}", CHOICE, f"Choice of the day: {CHOICE}"])
+def test_an_answer_that_pydantic_printed_without_its_class_is_read(text: str) -> None:
+    evidence = read_evidence(text)
+
+    assert evidence.chat is not None
+    assert (evidence.chat.message["content"], evidence.finish_reason) == ("Oslo.", "stop")
+    assert not [note for note in evidence.notes if "words around" in note]
+
+
+def test_other_fields_are_no_answer() -> None:
+    with pytest.raises(RequestError):
+        read_evidence("id='e1f2' object='list' data=[Model(id='small', owned_by='me')]")
+
+
+TAKEN = (
+    "First call: ChoiceMessage(content=None, role='assistant', tool_calls=[ChoiceMessageToolCall(id='c1', "
+    "function=ChoiceMessageToolCallFunction(arguments='{\"days\": 2}', name='forecast'), type='function')])\n\n"
+    "Second answer: It will be dry, and nothing is missing.\n"
+)
+
+
+def test_classes_of_older_packages_are_read_behind_a_label() -> None:
+    evidence = read_evidence(TAKEN)
+
+    assert evidence.chat is not None
+    assert '"name": "forecast"' in json.dumps(evidence.chat.message["tool_calls"])
+    assert not reported(TAKEN)
+
+
+HISTORY = """[{'role': 'user', 'content': 'Remind me.'},
+ {'role': 'assistant', 'content': None, 'tool_calls': [{'function': {'name': 'remind',
+   'arguments': {'at': datetime.datetime(2026, 1, 2, 14, 0), 'kind': <Kind.LOUD: 'loud'>}}}]}]"""
+
+
+def test_values_that_only_python_prints_do_not_end_the_reading() -> None:
+    evidence = read_evidence(HISTORY)
+
+    assert evidence.chat is not None
+    kept = json.dumps(evidence.chat.message["tool_calls"])
+    assert '{"at": "datetime.datetime(2026, 1, 2, 14, 0)", "kind": "loud"}' in kept
+    assert not reported(HISTORY)
+
+
+def test_a_call_in_json_is_not_printed_by_python() -> None:
+    with pytest.raises(RequestError, match="A JSON value is expected here, not 'Document'"):
+        read_evidence('{"messages": [{"role": "user", "content": Document(1)}]}')
+
+
+def test_arguments_that_are_an_object_in_an_answer_of_a_server_are_told() -> None:
+    call = '{"id": "c1", "type": "function", "function": {"name": "remind", "arguments": {"at": 1}}}'
+
+    assert "PD506" in reported(
+        f'{{"choices": [{{"message": {{"role": "assistant", "content": null, "tool_calls": [{call}]}}}}]}}'
+    )
+
+
+def test_of_a_printed_call_nothing_is_said_that_no_label_shows() -> None:
+    shown = "Tool Call #1\n  Tool Name: search\n  Arguments: {'limit': 1}\n"
+
+    assert not reported(shown)
+    assert "PD450" in reported(shown.replace("{'limit': 1}", "{'limit': 1, 'all': True"))
+
+
+ASKED = '[{"role": "user", "content": "It\\"s for Ann\'s day."}]'
+
+
+@pytest.mark.parametrize("printed", [repr(ASKED), repr(ASKED.replace("'", ""))])
+def test_json_that_python_printed_as_a_string_is_unwrapped(printed: str) -> None:
+    request = read_evidence(printed).request
+
+    assert request is not None
+    assert [one["role"] for one in request.messages] == ["user"]
+
+
+def test_a_printed_string_that_is_no_json_stays_as_it_is() -> None:
+    with pytest.raises(RequestError):
+        read_evidence("'[draft] It is for you.'")
