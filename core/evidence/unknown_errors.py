@@ -33,7 +33,8 @@ _EXCEPTION = re.compile(
 )
 _LEVEL = re.compile(
     r"(?m)^[^\n]{0,160}?(?P<words>\b(?:(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\b[^\n]{8,}"
-    r"|(?:[A-Z][a-z]{2,20} )?(?:[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
+    r"|(?:[A-Z][a-z]{2,20} )?(?:[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?!\))"
+    r"(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
     r"(?:(?<=:)\n[ \t]{0,8}[\"'`][^\n]+|(?:\n[ \t]{1,12}[|=][^\n]*){0,3}))$"
 )
 _LEVEL_NAME = re.compile(
@@ -74,7 +75,7 @@ _SHAPED = re.compile(
     r"|calling|processing|parsing|loading|invoking|creating)\b|\s{0,2}[:!(\[-])|failed\b|unable to|could not|cannot"
     r"|invalid|unsupported|unknown|unexpected|http(?: error)? ?[45]\d\d|[45]\d\d\b"
     r"|api error|bad request|stream error|warning:|"
-    r"\[?[\w. -]{1,30}\]?:? (?:error|failed|fail)\b|status(?: code)?:? ?[45]\d\d)",
+    r"\[?[\w. -]{1,30}\]?:? (?:error|failed|fail)\b(?!\))|status(?: code)?:? ?[45]\d\d)",
     re.IGNORECASE,
 )
 _FAILS = re.compile(

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-STATUS = r"(?:\A\W{0,3}|(?:status|code|error|http|returned|got)\W{0,3}(?:code\W{0,3})?)"
-"""What precedes the number of an HTTP status."""
+STATUS = (
+    r"(?:\A\W{0,3}(?=\d{3}(?!\s{1,20}(?:[\d.\[]|true\b|false\b)))"
+    r"|(?:status|code|error|http|returned|got)\W{0,3}(?:code\W{0,3})?)"
+)
+"""What precedes the number of an HTTP status; the row of a table, with more numbers after it, is none."""
 
 
 class AccountWords(NamedTuple):

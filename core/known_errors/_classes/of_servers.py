@@ -127,7 +127,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|not allowed for (?:the |your |this )?(?:organi[sz]ation|account|user|key|team|project|plan)"
         r"|access (?:to (?:the |this )?model )?(?:is )?denied"
         r"|not (?:authorized|entitled|allowed) to (?:access|use|perform|invoke)|permission(?:s)? (?:denied|error)"
-        r"|permission_?denied|(?:insufficient|missing|lacks?) permissions?|\bforbidden\b"
+        r"|permission_?denied|(?:insufficient|missing|lacks?) permissions?|lacks? the required (?:data )?actions?"
+        r"|\bforbidden\b"
         r"|(?:country|region|territory|location)\b.{0,40}?not (?:supported|available|allowed)"
         rf"|{STATUS}403\b|requires? (?:a )?(?:paid|pro|plus|premium|subscription|verified)"
         r"|(?:unsupported|not supported in your|not available in your) (?:country|region|location)",

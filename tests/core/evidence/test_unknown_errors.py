@@ -222,3 +222,15 @@ def test_an_answer_with_a_status_was_not_raised_by_the_client_that_passed_it_on(
 def test_what_a_model_wrote_in_elements_about_errors_reports_none(text: str) -> None:
     with pytest.raises(RequestError):
         read_evidence(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Examples (e.g. due to annotation error) are flagged as having issues: 37.",
+        "  index  is_issue  score\n429  True  0.009544  [459]  0.000566",
+    ],
+)
+def test_rows_and_words_about_data_report_no_error(text: str) -> None:
+    with pytest.raises(RequestError):
+        read_evidence(text)
