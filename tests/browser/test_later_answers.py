@@ -75,6 +75,7 @@ def test_a_proof_added_while_they_are_asked_takes_nothing_from_what_they_say(
     verdict.get_by_role("button", name="Add to report").click()
     let.set()
     expect(verdict.locator(".pd-actions [role=status]")).to_have_text("Share has it.")
+    expect(verdict.get_by_role("button", name="In the report")).to_be_disabled()  # not before it is there
     expect(page.page.get_by_role("region", name="Other parsers")).to_contain_text("vllm:kimi_k2")
 
     page.page.get_by_role("button", name="Share \u25be").click()

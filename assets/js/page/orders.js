@@ -7,6 +7,7 @@ import { prose } from "../lib/dom.js";
 import { replaceRequest } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";
 import { open } from "../views/linking.js";
+import { proofAdded } from "../views/next_step.js";
 import { saveFile } from "../lib/packing.js";
 
 /** @type {unknown} */
@@ -44,7 +45,10 @@ function say(sentence, hint) {
   if (teller && teller.isConnected) teller.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
 }
 
-export const orderRefused = () => say("The page's server did not accept it.", "See the error notice.");
+export const orderRefused = () => {
+  say("The page's server did not accept it.", "See the error notice.");
+  proofAdded(false);
+};
 
 /**
  * @param {string} text
@@ -107,9 +111,13 @@ const ANSWERS = {
   told: (header) => say(header.sentence),
   proved: (header) => {
     say(header.sentence);
+    proofAdded(true);
     host.runChanged?.();
   },
-  failure: (header) => say(header.sentence.replace(/\.?$/, "."), header.hint),
+  failure: (header) => {
+    say(header.sentence.replace(/\.?$/, "."), header.hint);
+    proofAdded(false);
+  },
 };
 
 builders.orders = () => ({

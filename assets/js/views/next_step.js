@@ -108,6 +108,15 @@ onOffered((news) => {
   drawActions(root, code, news);
 });
 
+// The run has the proof now, or it could not be added.
+/** @param {boolean} isThere */
+export const proofAdded = (isThere) => {
+  /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(".pd-step[data-adding]")).forEach((add) => {
+    delete add.dataset.adding;
+    [add.disabled, add.textContent] = isThere ? [true, "In the report \u2713"] : [false, "Add to report"];
+  });
+};
+
 /**
  * @param {HTMLElement} root
  * @param {string} code
@@ -142,8 +151,7 @@ function buttonsFor(code, news, said) {
   if (news.state !== "worked") return [button("Try again", "pd-step", () => tryFix(code, said)), button("Show the fix", "pd-step", () => showFix(code))];
   const add = button("Add to report", "pd-step", () => {
     host.order?.("pd-add-proof", JSON.stringify({ code, sentence: news.sentence, calls: news.calls }), said);
-    add.textContent = "In the report \u2713";
-    add.disabled = true;
+    [add.disabled, add.textContent, add.dataset.adding] = [true, "Adding \u2026", ""];
   }, "What was changed, and the result, are included in everything that Share creates from this run");
   if (!news.applies) return [button("Show the fix", "pd-step", () => showFix(code)), add];
   return [button("Apply", "pd-primary pd-step", apply, "Put the changed request into the editor and run it; Compare opens with both"), add];
