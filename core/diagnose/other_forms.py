@@ -98,8 +98,8 @@ _FORMS: Mapping[str, Callable[[JSONObject], bool]] = {
     "an answer of Ollama's own API": _is_ollama,
     "an answer of OpenAI's Responses API": _is_responses,
     "an answer of Gemini's generateContent": _is_gemini,
-    "an answer of Workers AI's own API": _is_workers_ai,
     "an answer of Bedrock's Converse API": _is_converse,
+    "an answer of Workers AI's own API": _is_workers_ai,
 }
 _UNREAD: Mapping[str, Callable[[JSONObject], bool]] = {
     "an answer of Cohere's API": _is_cohere,

@@ -264,6 +264,8 @@ def _add_legacy_call(chat: ChatResult) -> tuple[ChatResult, tuple[str, ...]]:
     legacy, reason = chat.message.get("function_call"), chat.finish_reason
     if not isinstance(legacy, dict) or not legacy or chat.message.get("tool_calls"):
         return chat, ()
+    if not any(legacy.get(name) for name in ("name", "arguments")):  # a gateway's blank for what the model did not do
+        return replace(chat, message={key: value for key, value in chat.message.items() if key != "function_call"}), ()
     calls: list[JSON] = [{"type": "function", "function": legacy}]
     reason = "tool_calls" if reason == "function_call" else reason
     note = "The answer has `function_call`, the older form of `tool_calls`: it was read as one call without an id."
@@ -285,7 +287,7 @@ def _unknown_stream(found: Events) -> RequestError:
         problem = "none of its events contains `choices`"
     else:
         problem = "it contains no event"
-    hint = "Paste a stream of chat completions, plain completions, Responses, Messages, Gemini or Ollama."
+    hint = "Paste a stream of chat completions, plain completions, Responses, Messages, Gemini, Converse or Ollama."
     return RequestError(f"The stream cannot be read: {problem}.", hint)
 
 

@@ -1,4 +1,4 @@
-"""Bodies of other APIs (Responses, Messages, Gemini, Ollama), known by their shape, as chat completion bodies.
+"""Bodies of other APIs (Responses, Messages, Gemini, Converse, Ollama), by their shape, as chat completion bodies.
 
 What a chat completion has no place for is left out and said, one notice for each; nothing goes silently.
 """
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Api, JSONObject, Notice
 from prompt_debugger.core.request.anthropic_body import convert_anthropic, is_anthropic_body
+from prompt_debugger.core.request.bedrock_body import convert_converse, is_converse_body
 from prompt_debugger.core.request.body_work import BodyWork, objects_in
 from prompt_debugger.core.request.gemini_body import convert_gemini, is_gemini_body
 from prompt_debugger.core.request.ollama_body import convert_ollama, is_ollama_body
@@ -57,6 +58,8 @@ def convert_body(value: JSONObject) -> Converted | None:
     """Return a body of another API as a chat completion body; `None` if it is of no other API that is known."""
     if is_responses_body(value):
         return _converted("OpenAI Responses", value, convert_responses)._replace(api=Api.RESPONSES)
+    if is_converse_body(value):
+        return _converted("Bedrock's Converse API", value, convert_converse)
     if is_anthropic_body(value):
         return _converted("Anthropic Messages", value, convert_anthropic)._replace(api=Api.MESSAGES)
     if is_gemini_body(value):

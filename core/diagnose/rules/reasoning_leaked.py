@@ -4,7 +4,8 @@ What it finds:
     Characters that the format's own rules read as reasoning and that the message has in
     content; without raw output, a content that starts with an opening reasoning marker, or
     closes one that it never opened (an inference, and a warning). Markers in code or
-    quotation marks are not reported.
+    quotation marks are not reported, nor what the request asked for (`reasoning_format: "raw"`).
+    Of an answer of a hosted API it says what its client can do.
 
 Why it matters:
     Users read the model's thoughts, and the next request sends them back as if they had been said.
@@ -27,6 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
+from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     UNREAD_THOUGHTS,
@@ -40,6 +42,13 @@ from prompt_debugger.core.diagnose.trace_queries import (
     prompt_end,
 )
 from prompt_debugger.core.formats import TABLES, ReasoningPair
+
+_PARSED = "Send `reasoning_format` as `parsed` (the thoughts then come in `message.reasoning`) or `hidden`. Else: "
+_ASK_VENDOR = {
+    "Groq": _PARSED,
+    "Cerebras": _PARSED,
+    "OpenRouter": "Ask for `reasoning`, which OpenRouter splits off for most models, or take another provider. Else: ",
+}
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -86,12 +95,13 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     marker = opened.opener if opened is not None else _unopened_closer(trace, content)
     if marker is None:
         return
-    at = content.find(marker)
+    at, vendor = content.find(marker), hosted_by(trace)
+    own = _fix(trace) if opened is None else _fix_of_whole_block(trace, opened)
     yield Report(
         title="Content contains a reasoning block.",
-        detail=f"`{marker}` is at character {at} of content. {_cause(trace)}",
+        detail=f"`{marker}` is at character {at} of content. {_cause(trace, vendor)}",
         evidence=(in_message("content", marker, Span(at, at + len(marker))),),
-        fix=_fix(trace) if opened is None else _fix_of_whole_block(trace, opened),
+        fix=own if vendor is None else _fix_at_vendor(vendor, marker, content, opened),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )
@@ -109,8 +119,10 @@ def _unopened_closer(trace: Trace, content: str) -> str | None:
     return None
 
 
-def _cause(trace: Trace) -> str:
+def _cause(trace: Trace, vendor: str | None = None) -> str:
     server = trace.server
+    if vendor is not None:
+        return f"{vendor} returned the text as the model wrote it."
     if server is not None and server.has_reasoning_parser is False:
         return "The server runs no reasoning parser."
     if open_think_tail(trace) is not None:
@@ -133,6 +145,15 @@ def _fix_of_whole_block(trace: Trace, pair: ReasoningPair) -> str:
         "The block has its opening tag: start the server with the `--reasoning-parser` for this model's "
         f"family, or check why it is not applied{beside}."
     )
+
+
+def _fix_at_vendor(vendor: str, marker: str, content: str, pair: ReasoningPair | None) -> str:
+    """Return what a client can do where no flag of the server is its own to set."""
+    ask = _ASK_VENDOR.get(vendor, "")
+    closer = marker if pair is None else pair.closer
+    if closer not in content:
+        return f"{ask}Take `{marker}` out of the text in the client: nothing closes the block.".strip()
+    return f"{ask}Split the text at `{closer}` in the client, and keep the part before it out of the history.".strip()
 
 
 RULE: Rule = TraceRule(
