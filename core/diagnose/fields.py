@@ -124,6 +124,13 @@ def columns_of_row(request: Request) -> tuple[str, ...]:
     return tuple(name for name in request.body if name in _COLUMNS)
 
 
+def ids_of_other_calls(request: Request) -> frozenset[str]:
+    """Return the ids of calls that a request of Responses has in items which messages cannot have, such as a search."""
+    items = as_list((request.native or {}).get("input"))
+    kinds = (item for item in items if isinstance(item, dict) and not str(item.get("type")).endswith("_output"))
+    return frozenset(call_id for item in kinds if isinstance(call_id := item.get("call_id"), str))
+
+
 def message_texts(request: Request) -> Iterator[TextField]:
     """Yield every text of every message's content, text parts included, in order."""
     for index, message in numbered_messages(request):

@@ -31,6 +31,7 @@ from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import (
     as_text,
     calls_of_message,
+    ids_of_other_calls,
     keeps_history_elsewhere,
     numbered_messages,
 )
@@ -44,6 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     open_ids: Counter[str] = Counter()
     known: list[str] = []
+    others = ids_of_other_calls(trace.request)
     for index, message in numbered_messages(trace.request):
         ids = [call.id for call in calls_of_message(message) if call.id]
         for call_id, times in Counter(ids).items():
@@ -59,10 +61,10 @@ def find(trace: Trace) -> Iterator[Report]:
             if known:
                 yield _report_missing_id(index, known)
             continue
-        if result_id not in known:
+        if result_id not in (*known, *others):
             shown = f"known: {', '.join(known[-4:])}" if known else "the history has no call with an id"
             yield _report(field, result_id, f"matches no earlier call ({shown})")
-        elif open_ids[result_id] == 0:
+        elif open_ids[result_id] == 0 and result_id in known:
             yield _report(field, result_id, "was answered earlier")
         open_ids[result_id] = max(0, open_ids[result_id] - 1)
 

@@ -65,6 +65,15 @@ def test_a_result_whose_call_the_server_keeps_is_not_unpaired():
     assert "PD106" in found({"model": "m", "input": [result]}, response(message("1.1")))
 
 
+def test_a_result_of_a_call_that_messages_cannot_have_is_not_unpaired():
+    search: JSONObject = {"type": "tool_search_call", "call_id": "s1", "arguments": {"queries": ["rate"]}}
+    result: JSONObject = {"type": "function_call_output", "call_id": "s1", "output": "none"}
+    other: JSONObject = {**result, "call_id": "s2"}
+
+    assert found(asks(search, result), response(message("None."))) == {}
+    assert "PD106" in found(asks(search, other), response(message("None.")))
+
+
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_an_answer_with_another_item_alone_is_not_empty(is_streamed):
     search: JSONObject = {"type": "tool_search_call", "execution": "client", "arguments": {"queries": ["rate"]}}

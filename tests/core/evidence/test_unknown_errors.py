@@ -227,7 +227,7 @@ def test_what_a_model_wrote_in_elements_about_errors_reports_none(text: str) -> 
 @pytest.mark.parametrize(
     "text",
     [
-        "About this issue:\n    Examples whose label may be wrong\n    (e.g. due to annotation error) are flagged as such.",
+        "About this issue:\n    Examples whose label may be wrong\n    (e.g. due to an error) are flagged as such.",
         "  index  is_issue  score\n429  True  0.009544  [459]  0.000566",
     ],
 )
