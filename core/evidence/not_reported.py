@@ -38,6 +38,12 @@ _HARMLESS = (
         "a log's line on a package",
     ),
     (
+        re.compile(
+            r"(?m)^[^\n]{0,200}_auth\.py:\d{1,5}: UserWarning:[^\n]*\n(?:[^\n]+\n){0,6}?  warnings\.warn\([^\n]*"
+        ),
+        "a warning of huggingface_hub about a token",
+    ),
+    (
         re.compile(r"(?m)^[^\n]{0,80}\bUnrecognized keys in `rope_\w{1,20}` for 'rope_type'='\w{1,30}'[^\n]*"),
         "a warning of transformers about the model's `config.json`",
     ),
@@ -68,6 +74,11 @@ def drop_code_errors(text: str) -> str | None:
 def is_agents_log(text: str) -> bool:
     """Return whether a text is the log of an agent that runs code which its model writes."""
     return _AGENT.search(text) is not None
+
+
+def is_retrieved(text: str) -> bool:
+    """Return whether a text is what Python printed of documents that a search found: their words report nothing."""
+    return "Document(metadata=" in text and text.lstrip()[:1] in ("'", '"', "[")
 
 
 def harmless(text: str) -> str | None:

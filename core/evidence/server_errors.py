@@ -36,7 +36,7 @@ from prompt_debugger.core.evidence.not_errors import (
     is_source,
     is_unfilled,
 )
-from prompt_debugger.core.evidence.not_reported import drop_unreported
+from prompt_debugger.core.evidence.not_reported import drop_unreported, is_retrieved
 from prompt_debugger.core.evidence.printed_values import (
     HALF_ESCAPE,
     MAX_LITERAL,
@@ -129,7 +129,7 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    if is_program(text):
+    if is_program(text) or is_retrieved(text):
         return None
     text = _BOX.sub(" ", drop_unreported(plain_of_rust(text[:MAX_CHARS])))
     text = drop_denied(drop_handlers(drop_manual(drop_captions(text))))

@@ -30,7 +30,7 @@ from prompt_debugger.core.evidence.not_errors import (
     is_source,
     is_tagged,
 )
-from prompt_debugger.core.evidence.not_reported import drop_unreported
+from prompt_debugger.core.evidence.not_reported import drop_unreported, is_retrieved
 from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text
 from prompt_debugger.core.evidence.unknown_errors import OF_MANUAL, error_by_meaning, may_report
 from prompt_debugger.core.known_errors import innermost
@@ -50,12 +50,20 @@ _MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")
 _JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that continues below
 _KEPT_BODY = re.compile(r'"\{\\{1,3}"(?:error|message|object|detail|type)\\{1,3}"')
 _PHRASES = frozenset(name for names in STATUS_NAMES.values() for name in names)
+_ROW = re.compile(r"[\s\d.,|+\[\]-]*+(?:(?:True|False|None|[Nn]a[Nn]|inf)[\s\d.,|+\[\]-]*+)*+")  # of a table of numbers
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 
 def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
-    if len(text) > _MAX_CHARS or is_source(text) or is_manual(text) or is_program(text) or is_tagged(text):
+    if (
+        len(text) > _MAX_CHARS
+        or is_retrieved(text)
+        or is_source(text)
+        or is_manual(text)
+        or is_program(text)
+        or is_tagged(text)
+    ):
         return None
     text = drop_denied(drop_documents(drop_manual(drop_captions(drop_unreported(text)))))
     status: FoundError | None = None
@@ -95,7 +103,7 @@ def _candidates(text: str) -> Iterator[str]:
         return
     for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
-        if OF_MANUAL.match(bare) is not None or is_command(bare):
+        if OF_MANUAL.match(bare) is not None or is_command(bare) or _ROW.fullmatch(bare) is not None:
             continue
         quoted = [_unescaped(found) for found in _QUOTED.finditer(bare)]
         yield from (found[0] for found in islice(_WITHIN.finditer(bare), 1))

@@ -15,6 +15,7 @@ from prompt_debugger.core.diagnose.written_calls import READ_AS_CONTENT
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_fragment import ends_an_answer
+from prompt_debugger.core.evidence.not_reported import is_agents_log
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 _MAX_CHARS = 20_000
@@ -26,7 +27,7 @@ def _finds(paste: Paste) -> float:
     text = paste.text
     if len(text) > _MAX_CHARS or not (text.lstrip().startswith("{") or any(sign in text for sign in _SIGNS)):
         return 0.0
-    found = None if ends_an_answer(text) else find_client_call(text)
+    found = None if ends_an_answer(text) or is_agents_log(text) else find_client_call(text)
     if found is None or (found.notation is Notation.PRINTED and text.lstrip().startswith(("{", "["))):
         return 0.0  # which is a call, and no text with one
     return 0.5 if found.notation in _FORMS else 0.0

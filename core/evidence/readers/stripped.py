@@ -14,6 +14,7 @@ from prompt_debugger.core.diagnose.client_markup import find_client_call
 from prompt_debugger.core.diagnose.written_calls import READ_AS_CONTENT
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.not_reported import is_agents_log
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.formats import CONTROL_TOKEN
@@ -36,7 +37,7 @@ _GOES_ON = re.compile(r"assistant(?:final|commentary|analysis)(?=\S| to=)")
 def _finds(paste: Paste) -> float:
     if CONTROL_TOKEN.search(paste.text) is not None:
         return 0.0  # something else is below it
-    if _TEACHES.search(paste.text) is not None:
+    if _TEACHES.search(paste.text) is not None or is_agents_log(paste.text):
         return 0.0
     begins = _BEGINS.match(paste.text)
     is_call = begins is not None and begins[0].endswith("{")

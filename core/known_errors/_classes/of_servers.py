@@ -36,7 +36,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "content-policy",
         r"content[ _](?:policy|filter|management)|safety (?:filter|system|setting|reason|policy)"
-        r"|flagged (?:as|by|for)|data_inspection_failed|inappropriate content|prohibited[_ ]content"
+        r"|flagged (?:as (?!having)|by|for)|data_inspection_failed|inappropriate content|prohibited[_ ]content"
         r"|blocked by .{0,40}?(?:policy|safety|moderation|filter|guardrail)|responsible ai|usage polic"
         r"|moderation (?:blocked|failed|flag)|sensitive (?:content|words)|risk control",
         Stage.COMPLETE,

@@ -253,3 +253,32 @@ def test_json_that_python_printed_as_a_string_is_unwrapped(printed: str) -> None
 def test_a_printed_string_that_is_no_json_stays_as_it_is() -> None:
     with pytest.raises(RequestError):
         read_evidence("'[draft] It is for you.'")
+
+
+def test_a_row_of_numbers_has_no_status() -> None:
+    row = "     is_outlier  score\n429        True  0.009\n430       False  0.011\n"
+
+    assert "not recognized" in refused(f"The data set for llama has these:\n\n{row}")
+    assert read_evidence("429 Too many requests to the chat completions API").error is not None
+
+
+def test_documents_that_a_search_found_report_nothing() -> None:
+    found = (
+        'Answer for vllm.\\nContext: [Document(metadata={}, page_content="ValueError: Invalid type list in messages")]'
+    )
+
+    assert "not recognized" in refused(f"'{found}'")
+    assert read_evidence("ValueError: Invalid type list in messages, said vLLM").error is not None
+
+
+def test_a_hub_without_a_token_only_warns() -> None:
+    words = (
+        "/site-packages/huggingface_hub/utils/_auth.py:9: UserWarning: \n"
+        "Error while fetching `HF_TOKEN` secret: 'timed out'.\n"
+        "You are not authenticated with the Hub.\n  warnings.warn(\n"
+    )
+
+    assert "a warning of huggingface_hub about a token" in refused(words)
+    assert "PD100" in reported(
+        f"{words}openai.AuthenticationError: Error code: 401 - {{'error': {{'message': 'No key'}}}}"
+    )
