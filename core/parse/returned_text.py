@@ -67,7 +67,7 @@ def forced_in_text(
 ) -> ToolCallAttempt | None:
     """Return the call of a tool that the request forces, where the text is its arguments and nothing else.
 
-    Servers that make a grammar of the one tool's parameters add the name themselves (llama-cpp-python, older vLLM).
+    Servers that make a grammar of the one tool's parameters add the name themselves (llama-cpp-python 0.3.36).
 
     Args:
         raw: The raw output.
