@@ -28,6 +28,7 @@ from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.leads import is_of_other
 from prompt_debugger.core.evidence.not_errors import is_advice
 from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
+from prompt_debugger.core.evidence.open_fence import open_fence
 from prompt_debugger.core.evidence.other_errors import add_other_errors
 from prompt_debugger.core.evidence.partial_parse import drop_progress
 from prompt_debugger.core.evidence.parts_together import (
@@ -78,7 +79,6 @@ _MAX_PARAGRAPHS = 50
 _MAX_WORDS_OF_ERROR = 60  # by which its paragraph is found
 _MAX_OF_TWO = 60_000  # characters in which a request is looked for in the text around an error
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
-_FENCE = re.compile(r"(?m)^[ \t]{0,3}```(?P<language>\w{0,20})[ \t]*$")
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
@@ -119,7 +119,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     Raises:
         RequestError: Nothing in it is known; the error is that of reading it whole.
     """
-    cleaned = clean(_open_fence(drop_progress(text)))
+    cleaned = clean(open_fence(drop_progress(text)))
     try:
         evidence = _read_cleaned(cleaned.text, row, read, depth)
     except RequestError as error:
@@ -134,15 +134,6 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS} and not is_reported(evidence):
         return _noted(evidence, needed_beside_command(split(cleaned.text)))
     return evidence if depth else add_other_errors(evidence, cleaned.text)
-
-
-def _open_fence(text: str) -> str:
-    """Return a text that was copied from within a fence with the line that opened it."""
-    fences = [found for found in _FENCE.finditer(text[:_MAX_OF_TWO]) if len(text) <= _MAX_OF_TWO]
-    if len(fences) % 2 == 0 or fences[0]["language"]:
-        return text
-    above = text[: fences[0].start()]
-    return f"```\n{text}" if above.strip() and recognise(above) is not None else text
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:

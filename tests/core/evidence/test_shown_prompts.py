@@ -133,6 +133,15 @@ def test_a_paste_that_begins_within_a_fence_is_read():
     assert read_evidence(f"{code}\n```\n\nIt's what I get:\n\n```\nHello.\n```\n").request is not None
 
 
+def test_a_report_whose_last_fence_is_cut_is_not_turned_inside_out():
+    report = (
+        "The `<|tool_call_start|>` tokens came as raw text in the chat output.\n\nI get:\n```\n<|tool_call_start|>[f"
+    )
+
+    assert read_evidence(report).raw != report
+    assert "came as raw text" not in str(read_evidence(report).raw)
+
+
 def test_a_program_that_asks_for_plain_completions():
     evidence = read_evidence('r = client.completions.create(model="m", prompt="<s><s>[INST] Hi [/INST]")')
 
