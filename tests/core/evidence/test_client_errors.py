@@ -13,7 +13,10 @@ NO_CHOICES = 'Traceback (most recent call last):\n  File "a.py", line 7, in ask\
 STACK = "\n    at processResult (file:///app/index.mjs:2952:17)\n    at fn (file:///app/index.mjs:2965:19)\n"
 
 ERRORS = [
-    ("openai.APIConnectionError: Connection error.", "No complete answer came from the server: APIConnectionError: Connection error."),
+    (
+        "openai.APIConnectionError: Connection error.",
+        "No complete answer came from the server: APIConnectionError: Connection error.",
+    ),
     ("APIConnectionError: Connection error.", "No complete answer came from the server: "),
     ("openai.APITimeoutError: Request timed out.", "No complete answer came from the server: Request timed out."),
     (
