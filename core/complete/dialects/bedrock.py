@@ -41,7 +41,10 @@ def _is_answer(value: JSONObject) -> bool:
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
     for block in objects_of(as_object(as_object(value["output"])["message"]).get("content")):
-        if call := as_object(block.get("toolUse")):
+        call = as_object(block.get("toolUse"))
+        if call.get("type") == "server_tool_use":
+            draft.note("A tool that Bedrock runs itself was used; that is no call for the client, and was left out.")
+        elif call:
             draft.call(call.get("toolUseId"), call.get("name"), call.get("input", {}))
         elif thought := text_of(as_object(as_object(block.get("reasoningContent")).get("reasoningText")).get("text")):
             draft.reasoning.append(thought)

@@ -106,3 +106,12 @@ def test_near_miss_a_call_that_lost_only_its_name() -> None:
     call: JSONObject = {"name": "", "arguments": '{"at": "gate"}'}
 
     assert "PD466" in found_in({"role": "assistant", "content": None, "function_call": call}, "function_call")
+
+
+def test_a_tool_that_bedrock_runs_itself_is_no_call_for_the_client() -> None:
+    used: JSONObject = {"toolUse": {"toolUseId": "s1", "name": "own", "input": {}, "type": "server_tool_use"}}
+    message: JSONObject = {"role": "assistant", "content": [used, {"text": "4"}]}
+    chat = DIALECT.read_answer({"output": {"message": message}, "stopReason": "end_turn"}).chat
+
+    assert chat is not None
+    assert chat.message == {"role": "assistant", "content": "4"}
