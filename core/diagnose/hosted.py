@@ -25,7 +25,7 @@ _ADDRESSES: tuple[tuple[str, str], ...] = (
     ("api.together.", "Together"),
     ("api.fireworks.ai", "Fireworks"),
     ("api.deepinfra.com", "DeepInfra"),
-    (".amazonaws.com", "Amazon Bedrock"),
+    ("bedrock-runtime.", "Amazon Bedrock"),
 )
 
 

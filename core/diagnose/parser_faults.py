@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.types import JSON, ChatResult, Server, Trace
-from prompt_debugger.core.diagnose.bare_lists import model_names
-from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
+from prompt_debugger.core.diagnose.calls.bare_lists import model_names
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import (
     CallField,

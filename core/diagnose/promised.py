@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object, decode_json, decoded, is_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
-from prompt_debugger.core.diagnose.broken_arguments import Break, break_of, stops_early
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of, stops_early
 from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail
 from prompt_debugger.core.diagnose.schemas import violations

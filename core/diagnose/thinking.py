@@ -9,7 +9,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.bare_lists import model_names
+from prompt_debugger.core.diagnose.calls.bare_lists import model_names
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.formats import FORMATS, TABLES

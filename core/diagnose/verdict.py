@@ -47,11 +47,11 @@ from prompt_debugger.core.base.types import (
     Verdict,
 )
 from prompt_debugger.core.diagnose.blame import blame_rank
+from prompt_debugger.core.diagnose.calls.written_calls import COMPLAINED
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
-from prompt_debugger.core.diagnose.refusals import understand
+from prompt_debugger.core.diagnose.refusals.understand import understand
 from prompt_debugger.core.diagnose.trace_queries import asked_server
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.diagnose.written_calls import COMPLAINED
 from prompt_debugger.core.formats import TABLES
 
 REFUSED = "PD100"

@@ -15,23 +15,29 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.evidence.announced import announced_content
-from prompt_debugger.core.evidence.blocks import Block, BlockKind
-from prompt_debugger.core.evidence.broken_json import is_in_a_broken_fence, is_part, string_of_json
-from prompt_debugger.core.evidence.clean import clean
-from prompt_debugger.core.evidence.comments import comment_runs, strip_comment_marks
-from prompt_debugger.core.evidence.crash_beside import add_crash
+from prompt_debugger.core.evidence.answers.joined_events import join_events
+from prompt_debugger.core.evidence.copying.broken_json import is_in_a_broken_fence, is_part, string_of_json
+from prompt_debugger.core.evidence.copying.clean import clean
+from prompt_debugger.core.evidence.copying.wrapped import unwrap
+from prompt_debugger.core.evidence.errors.crash_beside import add_crash
+from prompt_debugger.core.evidence.errors.further import add_other_errors
+from prompt_debugger.core.evidence.errors.not_errors import is_advice
+from prompt_debugger.core.evidence.errors.spoken import spoken_error
+from prompt_debugger.core.evidence.errors.unknown import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.joined_events import join_events
-from prompt_debugger.core.evidence.json_of import json_of, lenient_json_of
-from prompt_debugger.core.evidence.leads import is_of_other
-from prompt_debugger.core.evidence.not_errors import is_advice
-from prompt_debugger.core.evidence.one_run import UNRELATED, of_one_run
+from prompt_debugger.core.evidence.logs.partial_parse import drop_progress
 from prompt_debugger.core.evidence.open_fence import open_fence
-from prompt_debugger.core.evidence.other_errors import add_other_errors
-from prompt_debugger.core.evidence.partial_parse import drop_progress
-from prompt_debugger.core.evidence.parts_together import (
+from prompt_debugger.core.evidence.readers import Paste, find_reader
+from prompt_debugger.core.evidence.readers.error import evidence_of_error
+from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
+from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.reports.announced import announced_content
+from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
+from prompt_debugger.core.evidence.reports.comments import comment_runs, strip_comment_marks
+from prompt_debugger.core.evidence.reports.leads import is_of_other
+from prompt_debugger.core.evidence.reports.one_run import UNRELATED, of_one_run
+from prompt_debugger.core.evidence.reports.parts_together import (
     add_whole_answer,
     build_other_answers,
     form_of,
@@ -39,7 +45,7 @@ from prompt_debugger.core.evidence.parts_together import (
     is_pair,
     of_twice,
 )
-from prompt_debugger.core.evidence.prose import (
+from prompt_debugger.core.evidence.reports.prose import (
     as_printed,
     by_lead,
     drop_partial_calls,
@@ -48,27 +54,21 @@ from prompt_debugger.core.evidence.prose import (
     output_of,
     shows_prompt,
 )
-from prompt_debugger.core.evidence.raw_beside import add_raw_beside
-from prompt_debugger.core.evidence.readers import Paste, find_reader
-from prompt_debugger.core.evidence.readers.error import evidence_of_error
-from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
-from prompt_debugger.core.evidence.recognise import recognise
-from prompt_debugger.core.evidence.report_text import (
+from prompt_debugger.core.evidence.reports.raw_beside import add_raw_beside
+from prompt_debugger.core.evidence.reports.report_text import (
     gives_template,
     is_no_report,
     is_template,
     needed_beside_command,
     not_recognised,
 )
-from prompt_debugger.core.evidence.reported import add_reported, is_reported, reported_answer
-from prompt_debugger.core.evidence.shown import find_shown, is_placeholder, is_talk
-from prompt_debugger.core.evidence.split import split
-from prompt_debugger.core.evidence.spoken_errors import spoken_error
+from prompt_debugger.core.evidence.reports.said_of_calls import add_reported, is_reported, reported_answer
+from prompt_debugger.core.evidence.reports.shown import find_shown, is_placeholder, is_talk
+from prompt_debugger.core.evidence.reports.split import split
+from prompt_debugger.core.evidence.reports.words_around import add_words
 from prompt_debugger.core.evidence.taking import compatible
-from prompt_debugger.core.evidence.token_lists import add_ids
-from prompt_debugger.core.evidence.unknown_errors import TRACEBACK, cut_traceback
-from prompt_debugger.core.evidence.words_around import add_words
-from prompt_debugger.core.evidence.wrapped import unwrap
+from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
+from prompt_debugger.core.evidence.values.token_lists import add_ids
 from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
 Read = Callable[[str, int], Evidence]

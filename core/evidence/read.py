@@ -12,7 +12,8 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.evidence.answers import (
+from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
+from prompt_debugger.core.evidence.answers.read import (
     are_call_deltas,
     is_answer,
     is_error,
@@ -20,13 +21,12 @@ from prompt_debugger.core.evidence.answers import (
     read_stream,
     refusal_of,
 )
-from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
-from prompt_debugger.core.evidence.copied_raw import as_written
+from prompt_debugger.core.evidence.answers.shapes import chunk_within
+from prompt_debugger.core.evidence.copying.raw_output import as_written
+from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.mixed import read_mixed
-from prompt_debugger.core.evidence.not_reported import is_agents_log
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
@@ -41,11 +41,11 @@ from prompt_debugger.core.evidence.recognise import (
     request_in,
     tools_in,
 )
-from prompt_debugger.core.evidence.report_text import begins_template, not_recognised
-from prompt_debugger.core.evidence.reported import reported_answer
-from prompt_debugger.core.evidence.several import note_on_second
-from prompt_debugger.core.evidence.shapes import chunk_within
+from prompt_debugger.core.evidence.reports.report_text import begins_template, not_recognised
+from prompt_debugger.core.evidence.reports.said_of_calls import reported_answer
+from prompt_debugger.core.evidence.reports.several import note_on_second
 from prompt_debugger.core.evidence.taking import add_answer, as_part, of_deltas_alone
+from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, make_request, read_draft, read_request
 

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects import dialect_of_answer
+from prompt_debugger.core.diagnose.calls.written_calls import begun_bare_call
 from prompt_debugger.core.diagnose.leftovers import repeated_token
-from prompt_debugger.core.diagnose.written_calls import begun_bare_call
-from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_error, is_event_list
+from prompt_debugger.core.evidence.answers.native import prompt_of
+from prompt_debugger.core.evidence.answers.read import events_in_list, is_answer, is_error, is_event_list
+from prompt_debugger.core.evidence.answers.shapes import chunk_of_delta, chunk_within, is_called_function, is_chunk
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
-from prompt_debugger.core.evidence.native import prompt_of
-from prompt_debugger.core.evidence.objects_within import is_bare_call
-from prompt_debugger.core.evidence.shapes import chunk_of_delta, chunk_within, is_called_function, is_chunk
-from prompt_debugger.core.evidence.token_lists import is_token_list
+from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
+from prompt_debugger.core.evidence.values.objects_within import is_bare_call
+from prompt_debugger.core.evidence.values.token_lists import is_token_list
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
 

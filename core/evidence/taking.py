@@ -10,13 +10,13 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, StreamDelta
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.complete.dialects.base import NO_END
-from prompt_debugger.core.diagnose.broken_arguments import Break, break_of, is_shortened
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of, is_shortened
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.answers.native import drop_prompt
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.native import drop_prompt
-from prompt_debugger.core.evidence.python_repr import CUT
+from prompt_debugger.core.evidence.values.json_of import json_of
+from prompt_debugger.core.evidence.values.python_repr import CUT
 
 _GAP = re.compile(r"(?m)^[ \t]{0,8}(?:\.\.\.|…|\[\.\.\.\])[ \t]{0,8}$")  # a line in place of those that were left out
 _WORD = re.compile(r"\s*+(?!(?:null|true|false)\b)[^\W\d_]")  # no value of JSON, but for these, begins with a letter

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import JSONObject, Request
-from prompt_debugger.core.diagnose.refused_fields import spots_of
+from prompt_debugger.core.diagnose.refusals.fields import spots_of
 from prompt_debugger.core.known_errors import Look, recognise_error
 
 _NAMED_ALREADY = (Look.ROLES_ALTERNATE, Look.SYSTEM_NOT_FIRST)  # by `core.render`, of any template's words

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.changed_values import altered_arguments
+from prompt_debugger.core.diagnose.calls.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, quote
 from prompt_debugger.core.diagnose.words import counted

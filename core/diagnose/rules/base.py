@@ -8,7 +8,7 @@ from functools import partial
 
 from prompt_debugger.core.base.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, advise
-from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
+from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fixes import Fix
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 

@@ -32,8 +32,8 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import has_no_message
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
-from prompt_debugger.core.diagnose.refusal_words import explanation, links_of, remedy_of, spots
-from prompt_debugger.core.diagnose.refusals import Understood, understand
+from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
+from prompt_debugger.core.diagnose.refusals.words import explanation, links_of, remedy_of, spots
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, is_asked_stream, quote
 from prompt_debugger.core.known_errors import cause_of

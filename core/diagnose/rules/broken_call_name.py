@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
+from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule

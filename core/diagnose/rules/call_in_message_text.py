@@ -41,20 +41,15 @@ from dataclasses import replace
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.arguments_as_content import report_arguments, report_ended
-from prompt_debugger.core.diagnose.bare_lists import bare_list, model_names
-from prompt_debugger.core.diagnose.client_calls import BEFORE_OTHERS, client_call, report_client_call
-from prompt_debugger.core.diagnose.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
-from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
-from prompt_debugger.core.diagnose.fixes import FlagsFix
-from prompt_debugger.core.diagnose.leftovers import next_turn
-from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
-from prompt_debugger.core.diagnose.python_calls import report_python
-from prompt_debugger.core.diagnose.repeated_calls import not_returned, report_repeated
-from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.stripped_calls import stripped_calls
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
-from prompt_debugger.core.diagnose.unparsed_calls import (
+from prompt_debugger.core.diagnose.calls.arguments_as_content import report_arguments, report_ended
+from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
+from prompt_debugger.core.diagnose.calls.client_calls import BEFORE_OTHERS, client_call, report_client_call
+from prompt_debugger.core.diagnose.calls.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
+from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
+from prompt_debugger.core.diagnose.calls.python_calls import report_python
+from prompt_debugger.core.diagnose.calls.repeated_calls import not_returned, report_repeated
+from prompt_debugger.core.diagnose.calls.stripped_calls import stripped_calls
+from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
     bare_list_steps,
     departs,
@@ -63,7 +58,7 @@ from prompt_debugger.core.diagnose.unparsed_calls import (
     is_plain_words,
     parser_steps,
 )
-from prompt_debugger.core.diagnose.written_calls import (
+from prompt_debugger.core.diagnose.calls.written_calls import (
     CALL_EXPECTED,
     CAME_AS_CONTENT,
     bare_calls,
@@ -73,6 +68,11 @@ from prompt_debugger.core.diagnose.written_calls import (
     open_bare_call,
     written_calls,
 )
+from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fixes import FlagsFix
+from prompt_debugger.core.diagnose.leftovers import next_turn
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _AGAIN = (
     "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as "

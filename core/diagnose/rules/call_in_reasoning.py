@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Place, SegmentKind, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
+from prompt_debugger.core.diagnose.calls.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.diagnose.trace_queries import (

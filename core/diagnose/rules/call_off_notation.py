@@ -42,11 +42,11 @@ from prompt_debugger.core.base.types import (
     ToolCallAttempt,
     Trace,
 )
+from prompt_debugger.core.diagnose.calls.unparsed_calls import WITH_MISTRAL_TOKENIZER, may_lack_tokenizer
 from prompt_debugger.core.diagnose.fields import CallField, calls_of_message
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, dropped_calls, in_raw
-from prompt_debugger.core.diagnose.unparsed_calls import WITH_MISTRAL_TOKENIZER, may_lack_tokenizer
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS, OFF_ID, TABLES
 

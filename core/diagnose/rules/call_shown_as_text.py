@@ -43,13 +43,9 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.broken_arguments import is_shortened
-from prompt_debugger.core.diagnose.list_after_prose import calls_after_prose, report_after_prose
-from prompt_debugger.core.diagnose.markers import find_unquoted_markers
-from prompt_debugger.core.diagnose.own_names import is_made_for
-from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
-from prompt_debugger.core.diagnose.unparsed_calls import (
+from prompt_debugger.core.diagnose.calls.broken_arguments import is_shortened
+from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
+from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
     bare_list_steps,
     departures,
@@ -59,8 +55,12 @@ from prompt_debugger.core.diagnose.unparsed_calls import (
     parser_steps,
     readers_of,
 )
+from prompt_debugger.core.diagnose.calls.written_calls import begun_bare_call
+from prompt_debugger.core.diagnose.markers import find_unquoted_markers
+from prompt_debugger.core.diagnose.own_names import is_made_for
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
 from prompt_debugger.core.diagnose.words import counted, listed, lowered
-from prompt_debugger.core.diagnose.written_calls import begun_bare_call
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.known_errors import json_break
 

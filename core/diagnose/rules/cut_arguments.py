@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import CallField, body_of
 from prompt_debugger.core.diagnose.output_limit import output_limit

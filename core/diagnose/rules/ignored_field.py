@@ -33,7 +33,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.base.vendor_fields import vendor_field_at
 from prompt_debugger.core.diagnose.fields import columns_of_row
-from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
+from prompt_debugger.core.diagnose.refusals.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
+from prompt_debugger.core.diagnose.calls.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_text, last_closer_in
 from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, in_raw

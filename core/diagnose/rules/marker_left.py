@@ -42,6 +42,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.calls.written_calls import written_calls
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import (
     CallField,
@@ -69,7 +70,6 @@ from prompt_debugger.core.diagnose.trace_queries import (
     offline_method,
 )
 from prompt_debugger.core.diagnose.words import counted, listed
-from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import FORMATS, TABLES
 
 _VISIBLE = {

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import ReadContext, Rule
 from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule

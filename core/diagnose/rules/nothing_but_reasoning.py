@@ -30,6 +30,7 @@ from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.calls.written_calls import SAID_OFF, written_calls
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import as_text, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -41,7 +42,6 @@ from prompt_debugger.core.diagnose.thinking import (
     thinks_by_effort,
 )
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
-from prompt_debugger.core.diagnose.written_calls import SAID_OFF, written_calls
 
 _OLLAMA = (
     Step("Send `think: false`, so that Ollama does not treat the answer as reasoning.", {"think": False}),

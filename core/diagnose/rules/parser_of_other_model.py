@@ -26,9 +26,9 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Server, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.calls.unparsed_calls import OF_GLM4, family_of_model, is_glm4, named_parser
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server
-from prompt_debugger.core.diagnose.unparsed_calls import OF_GLM4, family_of_model, is_glm4, named_parser
 from prompt_debugger.core.formats import TABLES
 
 

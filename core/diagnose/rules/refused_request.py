@@ -31,7 +31,8 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fixes import drop_named_fields
-from prompt_debugger.core.diagnose.refusal_words import (
+from prompt_debugger.core.diagnose.refusals.understand import Understood, flag_of_refusal, understand
+from prompt_debugger.core.diagnose.refusals.words import (
     evidence_of,
     explanation,
     field_in_words,
@@ -44,7 +45,6 @@ from prompt_debugger.core.diagnose.refusal_words import (
     spots,
     title_words,
 )
-from prompt_debugger.core.diagnose.refusals import Understood, flag_of_refusal, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.known_errors import Cause

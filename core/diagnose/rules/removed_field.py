@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.removed_fields import REMOVED_IN, SUCCESSORS
+from prompt_debugger.core.diagnose.refusals.removed_fields import REMOVED_IN, SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 

@@ -29,11 +29,11 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.bare_lists import model_names
+from prompt_debugger.core.diagnose.calls.bare_lists import model_names
+from prompt_debugger.core.diagnose.calls.unparsed_calls import family_of_model, parser_steps
 from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import quote
-from prompt_debugger.core.diagnose.unparsed_calls import family_of_model, parser_steps
 
 _SHOW = Step(
     "Ask the server itself once, without the client or gateway in between: if the call is in `tool_calls` there, the "

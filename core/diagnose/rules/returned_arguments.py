@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.comparable import is_partial
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, form_of_odd_calls, returned_calls
 from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule

@@ -27,12 +27,12 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.calls.unparsed_calls import foreign_parser
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.leftovers import Stripped, stripped_structure
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import comparison, in_message, in_raw, why_cut
-from prompt_debugger.core.diagnose.unparsed_calls import foreign_parser
 from prompt_debugger.core.formats import FORMATS
 
 _IN_CLIENT = Step("Send `skip_special_tokens: false` and split the text in the client.", {"skip_special_tokens": False})

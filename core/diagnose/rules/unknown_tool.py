@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED
+from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.near_names import MAX_ASKED, closest

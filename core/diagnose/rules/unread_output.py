@@ -43,10 +43,12 @@ from prompt_debugger.core.base.types import (
     Stage,
     Trace,
 )
-from prompt_debugger.core.diagnose.client_calls import form_of
-from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.client_calls import form_of
+from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.unparsed_calls import beside_its_parser, named_parser, parser_steps
 from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, returned_calls
-from prompt_debugger.core.diagnose.refusal_words import (
+from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
+from prompt_debugger.core.diagnose.refusals.words import (
     TITLE_CHARS,
     explanation,
     heading,
@@ -56,10 +58,8 @@ from prompt_debugger.core.diagnose.refusal_words import (
     title_words,
     words_of,
 )
-from prompt_debugger.core.diagnose.refusals import Understood, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, in_request, quote
-from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, named_parser, parser_steps
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 

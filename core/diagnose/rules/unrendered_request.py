@@ -28,7 +28,8 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.refusal_words import (
+from prompt_debugger.core.diagnose.refusals.understand import understand
+from prompt_debugger.core.diagnose.refusals.words import (
     evidence_of,
     explanation,
     heading,
@@ -38,7 +39,6 @@ from prompt_debugger.core.diagnose.refusal_words import (
     spots,
     title_words,
 )
-from prompt_debugger.core.diagnose.refusals import understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.known_errors import Cause

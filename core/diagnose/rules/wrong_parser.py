@@ -42,7 +42,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import parse_it_yourself
-from prompt_debugger.core.diagnose.bare_lists import bare_list
+from prompt_debugger.core.diagnose.calls.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.generations import families_read, familys_parser, siblings_of

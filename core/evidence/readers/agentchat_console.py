@@ -20,10 +20,10 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.framework_messages import autogens_event
-from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.framework import of_messages
+from prompt_debugger.core.evidence.values.framework_messages import autogens_event
+from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 
 _SECTION = re.compile(r"(?m)^-{6,16} (?P<kind>[A-Z]\w{3,40})(?: \((?P<source>[^)\n]{1,80})\))? -{6,16}[ \t]*$\n?")
 _COUNTS = re.compile(r"(?m)^\[Prompt tokens: \d{1,9}, Completion tokens: \d{1,9}\][ \t]*$")

@@ -10,13 +10,13 @@ It is the text of an answer, not a raw output: a server returned it as it is.
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import ChatResult
-from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
-from prompt_debugger.core.diagnose.written_calls import READ_AS_CONTENT
+from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
+from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_fragment import ends_an_answer
-from prompt_debugger.core.evidence.not_reported import is_agents_log
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.values.json_fragment import ends_an_answer
 
 _MAX_CHARS = 20_000
 _FORMS = (Notation.REACT, Notation.AGENTS, Notation.PRINTED)

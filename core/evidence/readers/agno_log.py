@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader

@@ -9,7 +9,7 @@ from functools import cached_property
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.values.json_of import json_of
 
 
 @dataclass(frozen=True)

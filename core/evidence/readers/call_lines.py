@@ -15,13 +15,13 @@ from functools import lru_cache
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.evidence.answers import read_answer, read_stream
+from prompt_debugger.core.evidence.answers.read import read_answer, read_stream
+from prompt_debugger.core.evidence.answers.shapes import chunk_of_call, is_called_function
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.shapes import chunk_of_call, is_called_function
 from prompt_debugger.core.evidence.taking import add_answer, as_part, of_deltas_alone
+from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 
 _MAX_LINES = 2_000
 _OF_PIECE = frozenset({"id", "type", "function"})

@@ -1,6 +1,6 @@
 """The command that started a server: its flags say which parsers read the answers, and which template made the prompt.
 
-`core.evidence.command_lines` knows where a command can be; `core.evidence.flags`, what its flags mean.
+`core.evidence.commands` knows where a command can be, and what its flags mean.
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.command_lines import PROGRAM_WORDS, find_commands, find_parser_command, names_server
+from prompt_debugger.core.evidence.commands.command_lines import (
+    PROGRAM_WORDS,
+    find_commands,
+    find_parser_command,
+    names_server,
+)
+from prompt_debugger.core.evidence.commands.flags import flags_of, server_of, shown_flags
+from prompt_debugger.core.evidence.commands.lost_flags import find_lost_flags
+from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from prompt_debugger.core.evidence.evidence import Evidence
-from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.lost_flags import find_lost_flags
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
 from prompt_debugger.core.known_errors import classes_of
 
 _OTHER = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import )|\.create\(|(?:^|\s)curl\s(?![^\n]{0,200}/health)")

@@ -19,10 +19,10 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects.bedrock import DIALECT
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer, of_deltas_alone
+from prompt_debugger.core.evidence.values.json_of import json_of
+from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 
 _MAX_CHARS = 1_000_000
 _EVENTS = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")

@@ -14,13 +14,13 @@ import re
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.printed_objects import answer_of, has_cut_answer
-from prompt_debugger.core.evidence.python_repr import read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE, add_answer, forget_end, has_cut_end, is_cut
+from prompt_debugger.core.evidence.values.printed_objects import answer_of, has_cut_answer
+from prompt_debugger.core.evidence.values.python_repr import read_printed
 
 _LEFT_OUT = re.compile(r"(?:[\s,]|\.\.\.|…)*+")
 _FIELD = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:")

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Request
-from prompt_debugger.core.evidence.error_values import error_of_value
+from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_text, text_before_exception
+from prompt_debugger.core.evidence.errors.values import error_of_value
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import recognise, request_in
-from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text, text_before_exception
 from prompt_debugger.core.known_errors import Quoted, quoted_output, recognise_error
 from prompt_debugger.core.request import body_text, read_request
 

@@ -14,15 +14,15 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.shapes import objects_of
-from prompt_debugger.core.evidence.answers import events_in_list, is_answer, read_answer, refusal_of
+from prompt_debugger.core.evidence.answers.read import events_in_list, is_answer, read_answer, refusal_of
+from prompt_debugger.core.evidence.answers.shapes import is_called_function
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_fragment import Recovered, begins_inside, recover
-from prompt_debugger.core.evidence.json_of import json_lines, lenient_json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import answer_in, request_in
-from prompt_debugger.core.evidence.shapes import is_called_function
 from prompt_debugger.core.evidence.taking import add_answer, as_part
+from prompt_debugger.core.evidence.values.json_fragment import Recovered, begins_inside, recover
+from prompt_debugger.core.evidence.values.json_of import json_lines, lenient_json_of
 from prompt_debugger.core.request import body_text, read_request
 
 _IN_MESSAGE = ("tool_calls", "content", "reasoning", "reasoning_content", "message", "finish_reason")

@@ -7,7 +7,7 @@
       "content": "", …                   CreateResult(finish_reason='function_calls', content=[FunctionCall(…)])
     ChatResponse [… toolCalls=[ToolCall[id=a, type=function, name=f, arguments={}]] …]         Spring AI
 
-Which objects there are is in `core.evidence.framework_messages`.
+Which objects there are is in `core.evidence.values.framework_messages`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import has_any, line_end
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.errors.not_errors import is_script
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.framework_messages import (
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import CUT_NOTE
+from prompt_debugger.core.evidence.values.framework_messages import (
     CLASSES,
     REASONS,
     assistant_of,
@@ -34,13 +37,17 @@ from prompt_debugger.core.evidence.framework_messages import (
     is_of_framework,
     messages_of,
 )
-from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
-from prompt_debugger.core.evidence.not_errors import is_script
-from prompt_debugger.core.evidence.printed_classes import LANGCHAIN
-from prompt_debugger.core.evidence.printed_objects import class_of
-from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, printed_objects, read_fields, read_printed
-from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import CUT_NOTE
+from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
+from prompt_debugger.core.evidence.values.printed_classes import LANGCHAIN
+from prompt_debugger.core.evidence.values.printed_objects import class_of
+from prompt_debugger.core.evidence.values.python_repr import (
+    CLASS,
+    CUT,
+    plain,
+    printed_objects,
+    read_fields,
+    read_printed,
+)
 from prompt_debugger.core.request import body_text, read_request
 
 _NAMES = sorted((*CLASSES, "CreateResult", "AgentOutput"), key=len, reverse=True)

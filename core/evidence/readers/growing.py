@@ -13,13 +13,13 @@ from itertools import pairwise
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.python_repr import read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer, as_part, forget_end
+from prompt_debugger.core.evidence.values.json_of import json_of
+from prompt_debugger.core.evidence.values.python_repr import read_printed
 
 _MIN_LINES = 3
 _MAX_LINES = 2_000

@@ -21,15 +21,15 @@ from dataclasses import dataclass, replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSONObject, Refusal
-from prompt_debugger.core.evidence.answers import read_answer, refusal_of
-from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
+from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
+from prompt_debugger.core.evidence.answers.read import read_answer, refusal_of
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import is_request
-from prompt_debugger.core.evidence.several import shared_prefix
+from prompt_debugger.core.evidence.reports.several import shared_prefix
 from prompt_debugger.core.evidence.taking import add_answer
+from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.request import body_text, read_request
 
 _ASKED = re.compile(r"(?m)^(?:> )?(?:POST|GET|PUT) (?:https?://|/)[^\s]{0,500}(?: HTTP/[\d.]+)?[ \t]*\r?$")

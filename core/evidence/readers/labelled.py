@@ -16,13 +16,13 @@ from collections.abc import Mapping
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Usage
-from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
+from prompt_debugger.core.evidence.answers.shapes import call_of_langchain
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of
-from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.shapes import call_of_langchain
+from prompt_debugger.core.evidence.values.json_of import json_of
+from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 
 _LINE = re.compile(
     r"(?m)^[ \t]*(?:(?:#|//|\*|-|>)[ \t]*)?+(?P<label>[A-Za-z][\w .\[\]`'\"()]{1,70}?)[ \t]*[:=]:{0,5}[ \t]*"

@@ -1,6 +1,6 @@
 """Logs of servers and clients: the request, the prompt, the raw output and the flags that their lines hold.
 
-Which lines are known is in `core.evidence.log_lines`. Their contents are assembled by request; of several requests
+Which lines are known is in `core.evidence.logs.lines`. Their contents are assembled by request; of several requests
 the last one is read unless another row is asked for. A prompt never counts as output.
 """
 
@@ -16,20 +16,20 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.answers import read_answer
-from prompt_debugger.core.evidence.clean import strip_prefixes
+from prompt_debugger.core.evidence.answers.read import read_answer
+from prompt_debugger.core.evidence.commands.flags import server_of, shown_flags
+from prompt_debugger.core.evidence.copying.clean import strip_prefixes
+from prompt_debugger.core.evidence.errors.copied import error_of_text
+from prompt_debugger.core.evidence.errors.unknown import cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence
-from prompt_debugger.core.evidence.flags import server_of, shown_flags
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.log_lines import find_entries, has_entries
-from prompt_debugger.core.evidence.log_marks import Entry, What
-from prompt_debugger.core.evidence.printed_objects import answer_of
+from prompt_debugger.core.evidence.logs.lines import find_entries, has_entries
+from prompt_debugger.core.evidence.logs.marks import Entry, What
+from prompt_debugger.core.evidence.logs.server import evidence_of_log, is_server_log, shown_in_log, shown_requests
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
-from prompt_debugger.core.evidence.server_errors import error_of_text
-from prompt_debugger.core.evidence.server_logs import evidence_of_log, is_server_log, shown_in_log, shown_requests
 from prompt_debugger.core.evidence.taking import add_answer
-from prompt_debugger.core.evidence.unknown_errors import cut_traceback
+from prompt_debugger.core.evidence.values.printed_objects import answer_of
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.request import body_text, read_request
 

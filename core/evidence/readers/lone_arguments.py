@@ -18,14 +18,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from prompt_debugger.core.base.types import ChatResult, JSONObject
-from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED, Break, BrokenArguments, break_of
-from prompt_debugger.core.evidence.answers import is_answer, is_error
+from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED, Break, BrokenArguments, break_of
+from prompt_debugger.core.evidence.answers.read import is_answer, is_error
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of, json_values
-from prompt_debugger.core.evidence.python_repr import plain, read_fields
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import MARKER, is_request
+from prompt_debugger.core.evidence.values.json_of import json_of, json_values
+from prompt_debugger.core.evidence.values.python_repr import plain, read_fields
 
 LONE_ARGUMENTS = "the arguments of a tool call"
 _MAX_CHARS = 40_000

@@ -17,8 +17,8 @@ from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.diagnose.fields import as_list
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_values, lenient_json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.values.json_of import json_values, lenient_json_of
 from prompt_debugger.core.request import body_text, read_request
 
 _MAX_CHARS = 200_000

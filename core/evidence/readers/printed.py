@@ -3,7 +3,7 @@
     ChatCompletion(id='…', choices=[Choice(finish_reason='tool_calls', …)], …)
     {'choices': [{'message': {'content': None, 'tool_calls': […]}}]}
 
-Which classes there are and what becomes of them is in `core.evidence.printed_objects`.
+Which classes there are and what becomes of them is in `core.evidence.values.printed_objects`.
 """
 
 from __future__ import annotations
@@ -16,31 +16,11 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence.answers import read_answer, read_stream
+from prompt_debugger.core.evidence.answers.read import read_answer, read_stream
+from prompt_debugger.core.evidence.copying.gaps import has_no_reason
+from prompt_debugger.core.evidence.errors.not_errors import is_script
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.gaps import has_no_reason
-from prompt_debugger.core.evidence.not_errors import is_script
-from prompt_debugger.core.evidence.printed_classes import (
-    ANTHROPIC_EVENTS,
-    BLOCKS,
-    LANGCHAIN,
-    NAMES,
-    OFFLINE,
-    RESPONSES_EVENTS,
-    STREAMED,
-)
-from prompt_debugger.core.evidence.printed_objects import (
-    answer_of,
-    class_of,
-    deltas_of_chunks,
-    has_cut_answer,
-    has_no_end,
-    offline_run,
-    pieces_of_message,
-    stream_text,
-)
-from prompt_debugger.core.evidence.python_repr import CLASS, Printed, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import (
     CUT_NOTE,
@@ -51,6 +31,26 @@ from prompt_debugger.core.evidence.taking import (
     is_cut,
     of_deltas_alone,
 )
+from prompt_debugger.core.evidence.values.printed_classes import (
+    ANTHROPIC_EVENTS,
+    BLOCKS,
+    LANGCHAIN,
+    NAMES,
+    OFFLINE,
+    RESPONSES_EVENTS,
+    STREAMED,
+)
+from prompt_debugger.core.evidence.values.printed_objects import (
+    answer_of,
+    class_of,
+    deltas_of_chunks,
+    has_cut_answer,
+    has_no_end,
+    offline_run,
+    pieces_of_message,
+    stream_text,
+)
+from prompt_debugger.core.evidence.values.python_repr import CLASS, Printed, read_fields, read_printed
 
 MAX_OBJECTS = 20_000
 _MAX_OF_FIELDS = 60_000  # characters of a message that is printed as fields

@@ -13,14 +13,14 @@ import re
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.answers.read import read_answer
+from prompt_debugger.core.evidence.errors.not_errors import is_script
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.not_errors import is_script
-from prompt_debugger.core.evidence.printed_objects import answer_of
-from prompt_debugger.core.evidence.python_repr import CLASS, read_fields
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer, forget_end
+from prompt_debugger.core.evidence.values.printed_objects import answer_of
+from prompt_debugger.core.evidence.values.python_repr import CLASS, read_fields
 
 _MAX_CHARS = 200_000
 _BEGINS = re.compile(

@@ -21,9 +21,9 @@ from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain, printed_objects, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
+from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT, plain, printed_objects, read_printed
 from prompt_debugger.core.request import body_text, read_request
 
 _START = re.compile(r"(?<![\w.'\"])(?:pydantic_ai\.messages\.)?Model(?:Request|Response)\((?=\s*+parts=)")

@@ -17,12 +17,12 @@ from itertools import islice
 
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import ChatResult, JSONObject
-from prompt_debugger.core.diagnose.broken_arguments import NAME_NOT_COPIED, Break, break_of, is_shortened
-from prompt_debugger.core.evidence.answers import is_answer
+from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED, Break, break_of, is_shortened
+from prompt_debugger.core.evidence.answers.read import is_answer
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_of, json_values
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.values.json_of import json_of, json_values
 
 _MAX_CHARS = 40_000
 _MAX_PLACES = 20  # at which arguments begin

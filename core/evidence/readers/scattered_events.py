@@ -18,14 +18,14 @@ from itertools import pairwise
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import closed_strings
 from prompt_debugger.core.base.types import JSON, JSONObject, Span
-from prompt_debugger.core.evidence.answers import is_event_list, read_stream
+from prompt_debugger.core.evidence.answers.read import is_event_list, read_stream
+from prompt_debugger.core.evidence.answers.shapes import chunk_of_call
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
-from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.shapes import chunk_of_call
 from prompt_debugger.core.evidence.taking import add_answer, as_part, head_deltas, of_deltas_alone
+from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
+from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 
 _MAX_CHARS = 400_000
 _MAX_OBJECTS = 5_000

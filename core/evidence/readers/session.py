@@ -19,12 +19,12 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
-from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer
+from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 from prompt_debugger.core.request import body_text, read_request
 
 _LOOKED_AT = 40  # lines: sessions begin with summaries, snapshots, settings

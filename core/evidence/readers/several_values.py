@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence.answers import is_answer, is_error, is_event_list, read_answer
+from prompt_debugger.core.evidence.answers.read import is_answer, is_error, is_event_list, read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_values
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import is_lone_message, is_request
-from prompt_debugger.core.evidence.several import shared_prefix
+from prompt_debugger.core.evidence.reports.several import shared_prefix
 from prompt_debugger.core.evidence.taking import add_answer
+from prompt_debugger.core.evidence.values.json_of import json_lines, json_values
 from prompt_debugger.core.request import body_text, read_request
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.types import ChatResult
-from prompt_debugger.core.diagnose.client_markup import find_client_call
-from prompt_debugger.core.diagnose.written_calls import READ_AS_CONTENT
+from prompt_debugger.core.diagnose.calls.client_markup import find_client_call
+from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
+from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.not_reported import is_agents_log
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.formats import CONTROL_TOKEN

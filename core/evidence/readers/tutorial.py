@@ -19,12 +19,12 @@ from dataclasses import replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.python_repr import plain, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer
+from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 
 _PAIR = re.compile(r"(?m)^[ \t]*Prompt:\s{0,4}(?=['\"])")
 _GENERATED = re.compile(r"\s*+,?\s*+(?:Generated[ _]text|Output|Generated|Completion|Response):\s{0,4}(?=['\"])")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object, decoded
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
+from prompt_debugger.core.diagnose.refusals.removed_fields import SUCCESSORS
 from prompt_debugger.core.parse.tools import function_of
 
 _ANY_OBJECT: JSON = {"type": "object"}

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.structural_tag import GrammarPlan
 from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
+from prompt_debugger.core.diagnose.refusals.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.thinking import thinking_switch
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.tools.grammar.explain import Explanation

@@ -6,8 +6,8 @@ import pytest
 
 from prompt_debugger.core.base.types import Request, Server, Trace
 from prompt_debugger.core.diagnose.advice import Step, advise, parse_it_yourself
+from prompt_debugger.core.diagnose.calls.unparsed_calls import beside_its_parser, has_its_parser, parser_steps
 from prompt_debugger.core.diagnose.parser_setup import own_way
-from prompt_debugger.core.diagnose.unparsed_calls import beside_its_parser, has_its_parser, parser_steps
 from prompt_debugger.core.formats import FORMATS
 
 

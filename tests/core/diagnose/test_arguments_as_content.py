@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, JSONObject, Request, Severity, Span, Trace
-from prompt_debugger.core.diagnose.arguments_as_content import report_arguments, report_ended
+from prompt_debugger.core.diagnose.calls.arguments_as_content import report_arguments, report_ended
 
 END_OF_CALL = 200012
 

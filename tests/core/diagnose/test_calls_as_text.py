@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import JSON, SegmentKind, Trace
-from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
+from prompt_debugger.core.diagnose.calls.calls_as_text import CallAsText, invented_calls
 from tests.core.diagnose.cases import build_trace
 
 OSLO: JSON = '{"city": "Oslo"}'

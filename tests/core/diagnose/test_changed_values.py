@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import JSON, CallStatus, Certainty, Place, Span, ToolCallAttempt
-from prompt_debugger.core.diagnose.changed_values import AlteredCall, altered_arguments
+from prompt_debugger.core.diagnose.calls.changed_values import AlteredCall, altered_arguments
 from prompt_debugger.core.diagnose.fields import CallField
 from tests.core.diagnose.cases import build_trace
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.client_calls import client_call, report_client_call
-from prompt_debugger.core.diagnose.client_markup import Notation
+from prompt_debugger.core.diagnose.calls.client_calls import client_call, report_client_call
+from prompt_debugger.core.diagnose.calls.client_markup import Notation
 from prompt_debugger.core.diagnose.rules.base import Report
 
 ACTION = 'Action: get_weather\nAction Input: {"city": "Oslo"}'

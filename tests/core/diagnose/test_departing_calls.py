@@ -9,7 +9,7 @@ import time
 import pytest
 
 from prompt_debugger.core.base.types import Certainty, Finding, Trace
-from prompt_debugger.core.diagnose.departing_calls import encoded_call
+from prompt_debugger.core.diagnose.calls.departing_calls import encoded_call
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
 ARGUMENTS = '{"city": "Oslo"}'

@@ -3,8 +3,8 @@
 import pytest
 
 from prompt_debugger.core.base.types import Request, Server, Trace
+from prompt_debugger.core.diagnose.calls.unparsed_calls import bare_list_steps
 from prompt_debugger.core.diagnose.parser_setup import start_with
-from prompt_debugger.core.diagnose.unparsed_calls import bare_list_steps
 
 FLAGS = "`--tool-call-parser hermes`"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Request, Server, Severity, Trace
-from prompt_debugger.core.diagnose.python_calls import python_calls, report_python
-from prompt_debugger.core.diagnose.written_calls import CALL_EXPECTED
+from prompt_debugger.core.diagnose.calls.python_calls import python_calls, report_python
+from prompt_debugger.core.diagnose.calls.written_calls import CALL_EXPECTED
 
 TOOL: JSON = {"type": "function", "function": {"name": "f"}}
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import JSONObject, Refusal, Request, Trace
-from prompt_debugger.core.diagnose.refusal_words import (
+from prompt_debugger.core.diagnose.refusals.fields import Spot
+from prompt_debugger.core.diagnose.refusals.understand import understand
+from prompt_debugger.core.diagnose.refusals.words import (
     TITLE_CHARS,
     evidence_of,
     field_in_words,
@@ -14,8 +16,6 @@ from prompt_debugger.core.diagnose.refusal_words import (
     title_words,
     words_of,
 )
-from prompt_debugger.core.diagnose.refusals import understand
-from prompt_debugger.core.diagnose.refused_fields import Spot
 
 BODY: JSONObject = {"tools": [{"type": "x", "function": {"name": "f"}}], "top_logprobs": 40, "model": "m"}
 

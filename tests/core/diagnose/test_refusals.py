@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import Certainty, Refusal, Stage
-from prompt_debugger.core.diagnose.refusals import flag_of_refusal, understand
+from prompt_debugger.core.diagnose.refusals.understand import flag_of_refusal, understand
 from prompt_debugger.core.known_errors import Cause
 
 ODD = "Zorgle frobnication went sideways here"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Stage
-from prompt_debugger.core.diagnose.refused_fields import broken_calls_in, spots_of
+from prompt_debugger.core.diagnose.refusals.fields import broken_calls_in, spots_of
 from prompt_debugger.core.known_errors import KnownError, Look, Recognised
 
 

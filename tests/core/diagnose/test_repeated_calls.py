@@ -6,8 +6,8 @@ import pytest
 
 from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import JSON, CallStatus, Certainty, Place, Severity, Span, ToolCallAttempt
+from prompt_debugger.core.diagnose.calls.repeated_calls import not_returned, report_repeated
 from prompt_debugger.core.diagnose.fields import CallField
-from prompt_debugger.core.diagnose.repeated_calls import not_returned, report_repeated
 
 
 def written(arguments: str, name: str = "f", span: tuple[int, int] = (0, 1)) -> ToolCallAttempt:

@@ -15,7 +15,7 @@ from prompt_debugger.core.base.types import (
     ToolCallAttempt,
     Trace,
 )
-from prompt_debugger.core.diagnose.unparsed_calls import (
+from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     STREAM_ALONE,
     bare_json_steps,
     departs,

@@ -23,8 +23,8 @@ from prompt_debugger.core.base.types import (
     Verdict,
 )
 from prompt_debugger.core.diagnose import reach_verdict
+from prompt_debugger.core.diagnose.calls.written_calls import COMPLAINED
 from prompt_debugger.core.diagnose.verdict import examined
-from prompt_debugger.core.diagnose.written_calls import COMPLAINED
 from tests.core.diagnose.cases import build_trace
 
 BODY: JSONObject = {"messages": [{"role": "user", "content": "Hi."}]}

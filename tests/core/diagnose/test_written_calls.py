@@ -8,7 +8,12 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.written_calls import begun_bare_call, fenced_calls, open_bare_call, written_calls
+from prompt_debugger.core.diagnose.calls.written_calls import (
+    begun_bare_call,
+    fenced_calls,
+    open_bare_call,
+    written_calls,
+)
 from tests.core.formats.scenarios import Written, written
 
 # What these write is JSON, Python or words that prose may hold too; functionary has `>>>`, which quotes mail as well.

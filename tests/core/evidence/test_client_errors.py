@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from prompt_debugger.core.evidence import Part, parts_of, read_evidence, show_evidence
-from prompt_debugger.core.evidence.server_errors import error_of_text
+from prompt_debugger.core.evidence.errors.copied import error_of_text
 
 NO_CHOICES = 'Traceback (most recent call last):\n  File "a.py", line 7, in ask\n    {line}\n    ~~~~^^^\n{error}\n'
 STACK = "\n    at processResult (file:///app/index.mjs:2952:17)\n    at fn (file:///app/index.mjs:2965:19)\n"

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.diagnose.client_markup import find_client_call
+from prompt_debugger.core.diagnose.calls.client_markup import find_client_call
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
 NOT_QUOTED = "does not quote the output"

@@ -8,7 +8,7 @@ import pytest
 
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.evidence import read_evidence, trace_of
-from prompt_debugger.core.evidence.copied_raw import BELOW, as_written
+from prompt_debugger.core.evidence.copying.raw_output import BELOW, as_written
 
 CUT = '<tool_call>\n{"name": "get_weather", "arguments": {'
 

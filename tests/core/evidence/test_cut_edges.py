@@ -9,8 +9,8 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.clean import clean
-from prompt_debugger.core.evidence.log_columns import joined_entries
+from prompt_debugger.core.evidence.copying.clean import clean
+from prompt_debugger.core.evidence.logs.columns import joined_entries
 
 CALL = '<tool_call>\n{"name": "book", "arguments": {"seat": "12A"}}\n</tool_call><|im_end|>'
 KIMI = (

@@ -8,8 +8,8 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.denied import drop_denied
-from prompt_debugger.core.evidence.mentions import mentioned_server
+from prompt_debugger.core.evidence.errors.denied import drop_denied
+from prompt_debugger.core.evidence.reports.mentions import mentioned_server
 from tests.attacks.growth import grows_linearly
 
 WORDS = "Error in extracting tool call from response"

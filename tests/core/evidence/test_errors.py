@@ -13,8 +13,8 @@ from prompt_debugger import diagnose
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Completeness, Conclusion, Stage
 from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
-from prompt_debugger.core.evidence.error_values import error_of_value
-from prompt_debugger.core.evidence.server_errors import error_of_text
+from prompt_debugger.core.evidence.errors.copied import error_of_text
+from prompt_debugger.core.evidence.errors.values import error_of_value
 from tests.attacks.growth import grows_linearly
 
 WORDS = "Tool names must be unique across request and message tools."

@@ -11,7 +11,7 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.leads import is_of_other
+from prompt_debugger.core.evidence.reports.leads import is_of_other
 from tests.attacks.growth import grows_linearly
 
 CALL = '<tool_call>\\n{"name": "get_time", "arguments": {}}\\n</tool_call>'

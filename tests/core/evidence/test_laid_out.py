@@ -4,7 +4,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence
-from prompt_debugger.core.evidence.clean import clean
+from prompt_debugger.core.evidence.copying.clean import clean
 
 LAID_OUT = '{"messages": [{"role": "user", "content": "Hi"}],\n "tools": [,]}'
 

@@ -4,8 +4,8 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import Part, read_evidence
-from prompt_debugger.core.evidence.error_values import error_of_value
-from prompt_debugger.core.evidence.listed_fields import error_of_fields
+from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
+from prompt_debugger.core.evidence.errors.values import error_of_value
 from tests.attacks.growth import grows_linearly
 
 LISTED = "- `HTTP 400`\n- `type: invalid_request_error`\n- `param: tools.1.type`\n- `code: unknown_kind`"

@@ -10,7 +10,7 @@ import pytest
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.evidence import Part
-from prompt_debugger.core.evidence.mentions import mentioned_server
+from prompt_debugger.core.evidence.reports.mentions import mentioned_server
 
 CALL = '<tool_call>\n{"name": "find_book", "arguments": {"isbn": "7"}}\n</tool_call>'
 

@@ -9,7 +9,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSONObject, Trace
-from prompt_debugger.core.diagnose.client_markup import Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
 CALL = "{'id': 'c1', 'type': 'function', 'function': {'name': 'f', 'arguments': '{\"a\": 1}'}}"

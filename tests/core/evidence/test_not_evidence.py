@@ -13,7 +13,7 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity, Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.one_run import UNRELATED
+from prompt_debugger.core.evidence.reports.one_run import UNRELATED
 
 PROGRAM = """from parsers import base
 

@@ -12,7 +12,7 @@ from prompt_debugger.core.base.comparable import is_partial
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.wrapped import join_print
+from prompt_debugger.core.evidence.copying.wrapped import join_print
 from tests.attacks.growth import grows_linearly
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}

@@ -6,7 +6,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
-from prompt_debugger.core.evidence.json_fragment import recover
+from prompt_debugger.core.evidence.values.json_fragment import recover
 from tests.attacks.growth import grows_linearly
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Weather in Oslo?"}]}

@@ -11,7 +11,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.near_names import closest
 from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
-from prompt_debugger.core.evidence.partial_parse import drop_progress
+from prompt_debugger.core.evidence.logs.partial_parse import drop_progress
 
 
 def shown(text: str) -> Trace:

@@ -7,7 +7,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import Form, read_evidence
-from prompt_debugger.core.evidence.report_text import not_recognised
+from prompt_debugger.core.evidence.reports.report_text import not_recognised
 
 OUTPUT = '<tool_call>\n{"name": "book", "arguments": {"seat": "12A"}}\n</tool_call>'
 TITLE = "[Bug]: Seats are not booked #4711\n\nsomeone opened on Mar 3, 2026\n\n"

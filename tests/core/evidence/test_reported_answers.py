@@ -8,7 +8,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.evidence import read_evidence, trace_of
-from prompt_debugger.core.evidence.reported_answers import reported_answers
+from prompt_debugger.core.evidence.reports.said_of_answers import reported_answers
 from tests.attacks.growth import grows_linearly
 
 COMMAND = "vllm serve Qwen/Qwen3-32B --reasoning-parser deepseek_r1"

@@ -8,9 +8,9 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Certainty
-from prompt_debugger.core.diagnose.refusals import understand
+from prompt_debugger.core.diagnose.refusals.understand import understand
 from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
-from prompt_debugger.core.evidence.server_errors import error_of_text
+from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.known_errors import Cause, recognise_error
 from tests.attacks.growth import grows_linearly
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.diagnose.reported_words import Reported
-from prompt_debugger.core.evidence.reported import reported_calls
+from prompt_debugger.core.evidence.reports.said_of_calls import reported_calls
 
 HEAD = "# [Bug] it is broken\n\nThis is wrong for every model.\n\n"
 

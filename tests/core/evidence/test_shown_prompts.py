@@ -9,8 +9,8 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.lost_flags import find_lost_flags
-from prompt_debugger.core.evidence.token_lists import is_token_list
+from prompt_debugger.core.evidence.commands.lost_flags import find_lost_flags
+from prompt_debugger.core.evidence.values.token_lists import is_token_list
 
 
 def shown(text: str) -> Trace:

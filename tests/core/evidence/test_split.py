@@ -7,9 +7,9 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import Form, Part, read_evidence
-from prompt_debugger.core.evidence.blocks import BlockKind
-from prompt_debugger.core.evidence.clean import clean
-from prompt_debugger.core.evidence.split import split
+from prompt_debugger.core.evidence.copying.clean import clean
+from prompt_debugger.core.evidence.reports.blocks import BlockKind
+from prompt_debugger.core.evidence.reports.split import split
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Weather in Paris?"}]}
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"city": "Paris"}'}}

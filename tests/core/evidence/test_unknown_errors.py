@@ -11,10 +11,10 @@ import yaml
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Certainty, Refusal
-from prompt_debugger.core.diagnose.refusal_words import is_raised_inside
-from prompt_debugger.core.diagnose.refusals import understand
+from prompt_debugger.core.diagnose.refusals.understand import understand
+from prompt_debugger.core.diagnose.refusals.words import is_raised_inside
 from prompt_debugger.core.evidence import Part, parts_of, read_evidence, show_evidence
-from prompt_debugger.core.evidence.unknown_errors import error_by_meaning
+from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from tests.attacks.growth import grows_linearly
 
 ERRORS = yaml.safe_load(Path(__file__).with_name("unknown_errors.yml").read_text(encoding="utf-8"))

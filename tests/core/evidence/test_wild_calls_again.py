@@ -11,8 +11,8 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
-from prompt_debugger.core.evidence.copied_raw import as_written
-from prompt_debugger.core.evidence.mentions import mentioned_server
+from prompt_debugger.core.evidence.copying.raw_output import as_written
+from prompt_debugger.core.evidence.reports.mentions import mentioned_server
 
 CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
 SCHEMA = '{"type":"object","properties":{"a":{}},"required":["a"]}'

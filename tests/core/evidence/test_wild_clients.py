@@ -10,8 +10,8 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
-from prompt_debugger.core.evidence.blocks import BlockKind
-from prompt_debugger.core.evidence.split import split
+from prompt_debugger.core.evidence.reports.blocks import BlockKind
+from prompt_debugger.core.evidence.reports.split import split
 
 
 def first(text):

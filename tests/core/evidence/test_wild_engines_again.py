@@ -8,14 +8,14 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
-from prompt_debugger.core.evidence.blocks import BlockKind
-from prompt_debugger.core.evidence.command_lines import find_commands
-from prompt_debugger.core.evidence.mentions import mentioned_server
-from prompt_debugger.core.evidence.report_text import shown_output
-from prompt_debugger.core.evidence.split import split
+from prompt_debugger.core.evidence.commands.command_lines import find_commands
+from prompt_debugger.core.evidence.reports.blocks import BlockKind
+from prompt_debugger.core.evidence.reports.mentions import mentioned_server
+from prompt_debugger.core.evidence.reports.report_text import shown_output
+from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.known_errors import quoted_output
 
 CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'

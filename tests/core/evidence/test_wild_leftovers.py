@@ -9,7 +9,7 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Basis, Certainty, Stage
 from prompt_debugger.core.diagnose import diagnose_trace
-from prompt_debugger.core.diagnose.refusals import understand
+from prompt_debugger.core.diagnose.refusals.understand import understand
 from prompt_debugger.core.evidence import gather_evidence, read_evidence, show_evidence, trace_of
 
 LEGACY = {"name": "get_weather", "arguments": '{"city": "Paris"}'}

@@ -154,7 +154,7 @@ print(json.dumps({
 # Texts of several families at once, each with the reason why it is not derived.
 ALLOWED = {
     "core/diagnose/parser_setup.py": "TensorRT-LLM's names for its parsers, of which no record of an engine is kept",
-    "core/diagnose/python_calls.py": "families whose calls are Python, as one finding groups them; no record says that",
+    "core/diagnose/calls/python_calls.py": "families whose calls are Python, as one finding groups them; none does",
     "core/diagnose/parser_faults.py": "which releases of an engine's parsers have a fault: of engines, not of families",
     "core/parse/conventions.py": "ends that many families share, for texts of an unknown family; below the records",
     "core/parse/scan.py": "where a call that is never closed ends at the latest, whoever wrote it; below the records",

@@ -6,8 +6,8 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import Form, read_evidence
-from prompt_debugger.core.evidence.python_repr import plain, read_fields, read_printed
 from prompt_debugger.core.evidence.taking import is_cut
+from prompt_debugger.core.evidence.values.python_repr import plain, read_fields, read_printed
 
 ARGUMENTS = '{"city": "Oslo", "note": "it\'s \\u00e9\\n"}'
 CALL = (

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from prompt_debugger.core.evidence import Form, Part, parts_of, read_evidence, show_evidence
-from prompt_debugger.core.evidence.server_logs import is_server_log
+from prompt_debugger.core.evidence.logs.server import is_server_log
 
 UVICORN = 'INFO:     127.0.0.1:48530 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request\n'
 VLLM = (

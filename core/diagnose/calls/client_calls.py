@@ -1,0 +1,190 @@
+"""A call in a notation that no server parses: what it is, and what helps. `client_markup` finds it."""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.calls.client_markup import ClientCall, Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
+from prompt_debugger.core.diagnose.fields import message_texts, request_tools
+from prompt_debugger.core.diagnose.rules.base import Report
+from prompt_debugger.core.diagnose.trace_queries import in_message
+
+BEFORE_OTHERS = (Notation.CLAUDES, Notation.DSML)  # whose tags other families share
+# What calls are that no parser takes out, and what helps.
+_OF_NOTATION = {
+    Notation.CLAUDES: (
+        "It is Anthropic's own notation in plain text. Claude writes it if the tools or earlier calls are in the "
+        "prompt as text instead of in the API's fields; no parser reads it there.",
+        "Send the tools in `tools`, and calls and results of the history as `tool_use` and `tool_result` blocks, not "
+        "as text in prompts. A proxy in between that writes them out has to read them back, too.",
+    ),
+    Notation.INVENTED: (
+        "It is not the notation of a model family: the model made this XML up, or learnt it from a prompt or from "
+        "examples in the history. Only a client that taught it can read it.",
+        "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): a "
+        "model that is offered no tools, or only reads about them in text, invents a notation. Send calls of the "
+        "history as `tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
+    ),
+    Notation.REACT: (
+        "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server "
+        "returned it as text, as it should.",
+        "Use the framework's agent for ReAct, and stop the model at `Observation:`; or send the tools in `tools` and "
+        "drop the ReAct prompt, where the model has its own notation: a prompt that teaches one hides the other.",
+    ),
+    Notation.TAUGHT: (
+        "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server "
+        "returned it as text, as it should.",
+        "Set the client's tool protocol for this model to XML, or to native calls if the server parses them: the "
+        "client shows the XML where it expects native calls. Other clients do not read it.",
+    ),
+    Notation.LISTED: (
+        "It is a list in words, as clients and proxies write out calls of the history: the model repeats what it read.",
+        "Send calls of the history as `tool_calls` and their results as messages of the role `tool`. If the history "
+        "contains none, check that the prompt contains the tools (`render`): a model without a notation writes words.",
+    ),
+    Notation.AGENTS: (
+        "Agent frameworks teach such JSON in their prompt and read it from the text themselves. The server returned it "
+        "as text, as it should.",
+        "Let the framework read the calls from the text, with its agent for JSON actions. Or have it send `tools`, to "
+        "a server that parses this model's calls, and drop the prompt that teaches this form: it hides the model's "
+        "own notation. If the request has `tools` already, the model departs from its notation: update the server and "
+        "the template.",
+    ),
+    Notation.PRINTED: (
+        "It is a call in the form that clients keep and print, not in a model's notation: the model repeats what it "
+        "read in the history, where calls are written out as text.",
+        "Send calls of the history as `tool_calls` and their results as messages of the role `tool`; update the agent "
+        "framework, which may have written them into the text. Start again without these turns, as the model repeats "
+        "them.",
+    ),
+    Notation.DSML: (
+        "The attribute `string` shows it: these are the tags of DeepSeek V3.2 and V4 (DSML) without the `｜DSML｜` "
+        "in each, at which their parsers begin. The mark was removed on the way, or the model left it out.",
+        "If the model is DeepSeek's, start the server with the parser of its version (vLLM `deepseek_v32` or "
+        "`deepseek_v4`, SGLang `deepseekv32` or `deepseekv4`) in a current release, and look whether the raw output "
+        "has the marks. Another model writes these tags only if it read them: send calls of the history as "
+        "`tool_calls`, not as text, and check that the prompt contains the tools in its own notation (`render`).",
+    ),
+    Notation.PROMPTED: (
+        "It is the form that Qwen-Agent teaches in its prompt (`✿FUNCTION✿`, `✿ARGS✿`) and reads from the text itself; "
+        "a server does not parse it, and in other brackets Qwen-Agent does not find it, either.",
+        "Let Qwen-Agent read the text, and use a model that keeps to the form; or send `tools` to a server that parses "
+        "this model's own notation (Qwen-Agent: `use_raw_api`; vLLM: `--enable-auto-tool-choice --tool-call-parser "
+        "hermes` for Qwen2.5 and Qwen3).",
+    ),
+    Notation.MARKED: (
+        "It is JSON with the key `tool` after `[TOOL_CALL]`, which no family's template teaches: the model made it up, "
+        "or repeats what a client wrote into the history.",
+        "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`). Send "
+        "calls of the history as `tool_calls`, not as text, and start again without these turns: the model repeats "
+        "them.",
+    ),
+    Notation.MIXED: (
+        "Its name is in one form and its arguments are in another. Parsers look for one notation whole, such as "
+        "`<function=NAME>` with values in tags or a JSON object with `name` and `arguments`, and leave everything else "
+        "in the text.",
+        "Do not run this call; ask again. Check that the tools' instructions in the prompt (`render`) and the calls of "
+        "the history are in one notation, that of the model's own template. A grammar for calls keeps them whole "
+        "(`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
+    ),
+}
+_IN_WORDS = (
+    Notation.REACT,
+    Notation.LISTED,
+    Notation.AGENTS,
+    Notation.PRINTED,
+    Notation.DSML,
+    Notation.PROMPTED,
+    Notation.MARKED,
+    Notation.MIXED,
+)
+_MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
+
+
+def client_call(trace: Trace, content: str) -> ClientCall | None:
+    """Return a call in a notation that no server parses; JSON is an answer where the request wants some."""
+    offered = [tool.name for tool in request_tools(trace.request)]
+    found = find_client_call(content, offered)
+    if found is None or found.notation is not Notation.AGENTS:
+        return found
+    is_wanted = bool(trace.request.body.get("response_format")) or (offered and found.name not in offered)
+    return None if is_wanted else found
+
+
+def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
+    """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
+    if call.notation is Notation.TEXT_AS_NAME:
+        return _report_text_as_name(call, content)
+    if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop) is None and _teaches_react(trace):
+        return _report_as_asked(call, content)
+    detail, fix = _OF_NOTATION[call.notation]
+    if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
+        if READ_AS_CONTENT in trace.notes:  # as it was pasted: it may be a framework's log
+            return _report_observed(call, content)
+        detail += (
+            " It continues with an `Observation:`: the model made the tool's result up, as nothing stopped it there."
+        )
+    return Report(
+        title=f"A tool call to `{call.name}` is in content as {form_of(call)} that no server parses.",
+        detail=detail,
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix=fix,
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
+
+
+def form_of(call: ClientCall) -> str:
+    """Return what a call is written as."""
+    return call.notation.value if call.notation in _IN_WORDS else "XML"
+
+
+def _teaches_react(trace: Trace) -> bool:
+    """Return whether the request's own text asks for calls in ReAct: then its client reads them."""
+    asked = (field for field in message_texts(trace.request) if field.role != "assistant")
+    return any("Action Input:" in field.text for field in asked)
+
+
+def _report_as_asked(call: ClientCall, content: str) -> Report:
+    return Report(
+        title=f"The call to `{call.name}` is in content as lines of `Action`, as the request's prompt asks.",
+        detail="The prompt teaches the ReAct notation, which the agent framework that wrote it reads from the text.",
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix="If the framework does not run it, check how its parser reads this text. For calls in `tool_calls`, have "
+        "it send `tools` instead of this prompt.",
+        severity=Severity.NOTE,
+    )
+
+
+def _report_observed(call: ClientCall, content: str) -> Report:
+    """Report a call and its result in a text that may be an agent's log, in which the framework wrote the result."""
+    return Report(
+        title=f"The text contains a call to `{call.name}` as lines of `Action`, and an `Observation:` after it.",
+        detail="It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. In a log "
+        "of an agent nothing is wrong with it: the framework ran the tool and wrote the `Observation:`. Only if all of "
+        "this is one answer of the model did the model write the result itself.",
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix="To settle it, look at the answer of the server that contains this call: if it goes on after the line of "
+        '`Action Input:`, send `stop: ["Observation:"]`.',
+        certainty=Certainty.INFERRED,
+        severity=Severity.NOTE,
+    )
+
+
+def _report_text_as_name(call: ClientCall, content: str) -> Report:
+    """Report a call whose element for the name holds other text: no client finds a tool of that name."""
+    return Report(
+        title="A tool call in content has other text where its tool's name belongs.",
+        detail=f"The element for the name holds {len(call.name):,} characters, beginning with "
+        f"{call.name[:60]!r}: the model put its answer, or part of it, into the call. The XML is that of a client's "
+        "prompt, and the client looks for a tool of that name.",
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix="Switch the client's tool calls from its prompt to the API's own (native, function calling), which keeps "
+        "text and call apart. If it has to be the prompt, ask again without this turn in the history: the model "
+        "repeats what it reads.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
+    )

@@ -1,0 +1,1 @@
+"""Command lines of servers, and their flags."""

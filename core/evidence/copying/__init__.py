@@ -1,0 +1,1 @@
+"""What copying does to a text, undone: colours, prompts of a shell, tables, line breaks, escapes."""

@@ -1,0 +1,65 @@
+r"""Outputs inside cut or broken JSON, or inside what Python printed: their quotes are escaped.
+
+    {"raw": "<tool_call>\n{\"name\": …
+
+Such a text is not the output as the model wrote it, so it is not read as one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers import Paste
+from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.reports.blocks import BlockKind
+from prompt_debugger.core.evidence.reports.shown import mentions_output
+from prompt_debugger.core.evidence.reports.split import split
+from prompt_debugger.core.evidence.values.json_fragment import ends_an_answer
+from prompt_debugger.core.evidence.values.json_of import json_of
+
+_HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
+_PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
+_KEYED = re.compile(r'"[a-z_]{1,40}": ?("(?:[^"\\\n]|\\.)*+"?)')
+_DATA_LINE = re.compile(r"\A[ \t]*>>>[^\n]*\n[ \t]{0,8}[{\"]")
+_STRING = re.compile(r'(?m)^[ \t]{0,8}("(?:[^"\\\n]|\\.)++")[ \t]*$')
+
+
+def string_of_json(text: str) -> str | None:
+    """Return the only JSON string in a text whose other lines are prose, if it contains what the text was taken for."""
+    found = [one for one in _STRING.findall(text) if '\\"' in one or "\\n" in one]
+    if len(found) != 1 or recognise(text.replace(found[0], "")) is Form.OUTPUT:
+        return None
+    value = json_of(found[0])
+    return value if isinstance(value, str) and recognise(value) is Form.OUTPUT else None
+
+
+def _is_broken_json(text: str) -> bool:
+    """Return whether an output is inside cut or broken JSON: its quotes are escaped, and no others are."""
+    start, end = text.strip()[:1], text.strip()[-1:]
+    is_below = start != "<" and _DATA_LINE.search(text) is not None  # what was typed
+    is_within = ('\\"' in text or "\\n" in text) and start != "<" and (is_below or start in '{"' or end in '}]"')
+    is_within = is_within or _is_keyed(text)
+    return is_within and _HOLDER.search(text) is not None and Paste(text).value is None
+
+
+def _is_keyed(text: str) -> bool:
+    """Return whether what looks like an output is the value of a key: the only one, or one that is cut."""
+    found = [one[1] for one in _KEYED.finditer(text) if recognise(one[1]) is Form.OUTPUT]
+    is_cut = any(len(one) < 2 or not one.endswith('"') for one in found)
+    return is_cut or (len(found) == 1 and recognise(text.replace(found[0], "")) is not Form.OUTPUT)
+
+
+def is_in_a_broken_fence(text: str) -> bool:
+    """Return whether everything that looks like an output is in a fence of cut JSON or of what Python printed."""
+    if "```" not in text:
+        return False
+    blocks = split(text)
+    broken = [block for block in blocks if block.kind is BlockKind.FENCED and is_part(block.text)]
+    around = "\n".join(block.text for block in blocks if block not in broken)
+    return bool(broken) and not mentions_output(around)
+
+
+def is_part(text: str) -> bool:
+    """Return whether what looks like an output is a part of an answer, or of what Python printed."""
+    return _is_broken_json(text) or ends_an_answer(text) or _PRINTED.match(text.strip()) is not None

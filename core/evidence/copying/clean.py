@@ -1,0 +1,420 @@
+"""What copying puts around a text, taken off again: colours, quote marks, line numbers, log prefixes, escapes.
+
+Each is taken off only where all of the text shows it, so that a text that was copied well stays as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import json
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from prompt_debugger.core.base.text import has_any
+from prompt_debugger.core.evidence.copying.json_strings import decode_lines, decode_only_line, decode_text
+from prompt_debugger.core.evidence.copying.markdown_table import unfold_tables
+from prompt_debugger.core.evidence.copying.transcripts import output_of_command
+from prompt_debugger.core.evidence.copying.wrapped import (
+    join_escapes,
+    join_full_lines,
+    join_print,
+    unwrap,
+    unwrap_escaped,
+    unwrap_paragraphs,
+)
+from prompt_debugger.core.evidence.errors.not_reported import drop_code_errors
+from prompt_debugger.core.evidence.logs.columns import joined_entries
+from prompt_debugger.core.evidence.logs.lines import has_entries
+from prompt_debugger.core.evidence.values.json_of import json_of
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_QUOTE = re.compile(r"[ \t]{0,3}>(?!>>) ?")
+_MAX_QUOTED = 5  # times
+_DOLLAR = re.compile(r"[ \t]{0,3}\$ ")
+_NUMBER = re.compile(r"[ \t]*+(\d{1,7})(?:[ \t]*+[|:│→][ \t]?|\t| {1,2})")
+_CONTAINER = re.compile(r"[A-Za-z][\w.-]{0,80}[ \t]++\| ?")
+_POD = re.compile(r"\[pod/[\w./-]{1,200}\] ?")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?")
+_JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [^\s\[:]{1,80}(?:\[\d{1,9}\])?: ")
+_RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
+_PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
+_PREFIXED = re.compile(f"(?m)^(?:{'|'.join(prefix.pattern for prefix in _PREFIXES)})")
+_CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
+_INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent code
+_INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
+# What a person wrote after a line of JSON: `"content": null,   <---- missing`.
+_REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
+_LABEL = re.compile(r"[^\s{}\[\]<>\"'][^{}<>\"'\n]{1,80}?(?:: |\| |> |\] |\) |- )(?=[\[{<\"]|data:|[A-Z]\w{1,40}\()")
+_MAX_EVENTS = 20_000
+_MIN_LABELLED = 3  # lines
+_BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
+_SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
+_KEY = re.compile("[\"']: ")
+_WITHIN = re.compile(r"\S {1,8}\S")  # blanks that indent nothing
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_MAX_PARAGRAPHS = 50
+_BOX = "\u2503\u2502|"
+_LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*+',?|\"(?:[^\"\\\n]|\\.)*+\",?")
+_MAX_LITERALS = 200  # lines
+_MIN_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
+_CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w{1,40}\(")
+
+
+Step = tuple[str, Callable[[str], str | None]]
+
+
+class Cleaned(NamedTuple):
+    """A text without what copying put around it.
+
+    Attributes:
+        text: The rest.
+        notes: What was taken off, a sentence each.
+    """
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def clean(text: str) -> Cleaned:
+    """Remove what a copy or a terminal added to a text as a whole, and no one wrote."""
+    text, notes = _after(_STEPS, text)
+    parts = _BLANK_LINE.split(text)
+    if not 1 < len(parts) <= _MAX_PARAGRAPHS:
+        return Cleaned(text, tuple(dict.fromkeys(notes)))
+    cleaned = [_after(_OF_A_PART, part) for part in parts]  # several things, each copied in its own way
+    kept = [one if _CODE_START.match(one[0].lstrip()) else (part, []) for one, part in zip(cleaned, parts, strict=True)]
+    if any(inner for _, inner in kept):
+        text = "\n\n".join(part for part, _ in kept)
+        notes += [note for _, inner in kept for note in inner]
+    return Cleaned(text, tuple(dict.fromkeys(notes)))
+
+
+def _after(steps: Sequence[Step], text: str) -> tuple[str, list[str]]:
+    """Return a text after steps, and what is to be said of those that changed it."""
+    notes: list[str] = []
+    for note, change in steps:
+        changed = change(text)
+        if changed is not None:
+            text = changed
+            notes += [note] if note else []
+    return text, notes
+
+
+def strip_prefix(line: str) -> str:
+    """Return a line of a log without what containers, pods and journals put before it."""
+    for _ in range(3):
+        if not line[:1].isalnum() and not line.startswith(("[", "(")):
+            return line  # as no prefix begins
+        found = next((match for prefix in _PREFIXES if (match := prefix.match(line)) is not None), None)
+        if found is None:
+            return line
+        line = line[found.end() :]
+    return line
+
+
+def strip_prefixes(text: str) -> str:
+    """Return a log without what containers, pods and journals put before its lines."""
+    return text if _PREFIXED.search(text) is None else "\n".join(map(strip_prefix, text.split("\n")))
+
+
+def _first(text: str) -> str:
+    """Return the first line of a text that is not blank: what it does not show, not all lines show."""
+    start = len(text) - len(text.lstrip())
+    end = text.find("\n", start)
+    return text[text.rfind("\n", 0, start) + 1 : end if end >= 0 else len(text)]
+
+
+def _uncoloured(text: str) -> str | None:
+    return _ANSI.sub("", text) if "\x1b" in text else None
+
+
+def _spaced(text: str) -> str | None:
+    """Turn back the no-break spaces of a text that has no others, or of its indentation."""
+    if "\u00a0" not in text:
+        return None
+    if " " not in text or (_SPACED_KEY.search(text) is not None and _KEY.search(text) is None):
+        return text.replace("\u00a0", " ")
+    if _BLANK_LINE.search(text) is not None:  # several things, of which one was copied from a page
+        parts = _BLANK_LINE.split(text)
+        spaced = "\n\n".join(part if _WITHIN.search(part) else part.replace("\u00a0", " ") for part in parts)
+        if spaced != text:
+            return spaced
+    return _INDENT.sub(_blanks, text) if _INDENT.search(text) is not None else None
+
+
+def _unadded(text: str) -> str | None:
+    """Take off the sign of an added or a removed line, where every line has the same and they are data without it."""
+    lines = [line for line in text.split("\n") if line]
+    sign = lines[0][:1] if lines else ""
+    if sign not in ("+", "-") or not sign or not all(line.startswith(sign) for line in lines):
+        return None
+    bare = "\n".join(line[1:] for line in text.split("\n"))
+    return bare if bare.startswith("|") or _CODE_START.match(bare) is not None else None
+
+
+def _unprompted(text: str) -> str | None:
+    """Remove a shell prompt from the start of every line of a text that is not a command."""
+    if _DOLLAR.match(_first(text)) is None:
+        return None
+    first, *rest = text.split("\n")
+    if rest and _DOLLAR.match(first) and all(line.startswith(">") for line in rest if line.strip()):
+        return "\n".join([_DOLLAR.sub("", first, count=1), *(_QUOTE.sub("", line, count=1) for line in rest)])
+    bare = _strip_lines(text, _DOLLAR)
+    is_data = bare is not None and (_CODE_START.match(bare.lstrip()) is not None or bare.count("\n") > 0)
+    return bare if is_data else None
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return match[0].replace("\u00a0", " ")
+
+
+def _unquoted(text: str) -> str | None:
+    changed = None
+    for _ in range(_MAX_QUOTED):
+        found = _strip_lines(text, _QUOTE)
+        if found is not None and found.startswith("<|") and text.lstrip().startswith("><|"):
+            break  # the end of the tag before
+        if found is None:
+            break
+        changed = text = found
+    return changed
+
+
+def _unnumbered(text: str) -> str | None:
+    """Take off line numbers that rise by one from line to line."""
+    if (_NUMBER.match(_first(text)) or _bare_number(_first(text))) is None:
+        return None
+    lines = text.split("\n")
+    found = [_NUMBER.match(line) or _bare_number(line) for line in lines]
+    numbers = [int(match[1]) for match in found if match is not None]
+    filled = sum(1 for line in lines if line.strip())
+    if not numbers or len(numbers) < filled:
+        return None
+    if len(numbers) == 1 and not _CODE_START.match(lines[0][found[0].end() :] if found[0] is not None else ""):
+        return None
+    if any(after != before + 1 for before, after in pairwise(numbers)):
+        return None
+    kept = (line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
+    return "\n".join(kept)
+
+
+def _bare_number(line: str) -> re.Match[str] | None:
+    return re.fullmatch(r"[ \t]*+(\d{1,7})[ \t]*+[|:│→]?", line)
+
+
+def _unprefixed(text: str) -> str | None:
+    changed = None
+    for _ in range(3):
+        found = next((one for prefix in _PREFIXES if (one := _strip_lines(text, prefix)) is not None), None)
+        if found is None:
+            break
+        changed = text = found
+    return changed
+
+
+def _unprefixed_below(text: str) -> str | None:
+    """Take off the container's name before every line but the first, whose beginning was not copied."""
+    first, *below = text.strip("\n").split("\n")
+    filled = [line for line in below if line.strip()]
+    found = _CONTAINER.match(filled[0]) if len(filled) > 1 else None
+    if found is None or first.lstrip().startswith(found[0].strip()):
+        return None
+    name = found[0].rstrip()
+    if not all(line.startswith(name) for line in filled):
+        return None
+    return "\n".join([first, *(_CONTAINER.sub("", line, count=1) for line in below)])
+
+
+def _unlabelled(text: str) -> str | None:
+    """Remove the words that precede the data on every line: `Processed chunk: {…}`."""
+    if _LABEL.match(_first(text)) is None:
+        return None
+    lines = [line for line in text.split("\n") if line.strip()]
+    found = _LABEL.match(lines[0]) if len(lines) >= _MIN_LABELLED else None
+    if found is None or found[0].startswith(("data:", "event:")) or has_entries(text):
+        return None  # what a log says before its data is known
+    if not all(line.startswith(found[0]) and _CODE_START.match(line, found.end()) for line in lines):
+        return None
+    return "\n".join(line[found.end() :] for line in text.split("\n"))
+
+
+def _unprinted(text: str) -> str | None:
+    """Return events that Python printed as dicts, one per line, as JSON."""
+    if not _first(text).lstrip().startswith("{'type': '"):
+        return None
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not 1 < len(lines) <= _MAX_EVENTS or not all(line.startswith("{'type': '") for line in lines):
+        return None
+    try:
+        return "\n".join(json.dumps(ast.literal_eval(line)) for line in lines)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _joined_literals(text: str) -> str | None:
+    """Return strings that were copied out of a program, one below the other, as the text that they make."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not 1 < len(lines) <= _MAX_LITERALS or not all(map(_LITERAL.fullmatch, lines)):
+        return None
+    if any(line.endswith(",") for line in lines[:-1]):
+        return None  # members of a list
+    try:
+        joined = ast.literal_eval(f"({text.strip().rstrip(',')})")
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return joined if isinstance(joined, str) else None
+
+
+def _strip_lines(text: str, prefix: re.Pattern[str]) -> str | None:
+    """Take a prefix off every line; `None` unless nearly all lines have it."""
+    if prefix.match(_first(text)) is None:
+        return None
+    lines = text.split("\n")
+    filled = sum(1 for line in lines if line.strip())
+    found = [prefix.match(line) for line in lines]
+    count = sum(1 for match in found if match is not None)
+    if count < filled * _MIN_SHARE:
+        return None
+    return "\n".join(line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
+
+
+def _unescaped_once(text: str) -> str | None:
+    """Undo the escapes of a text that was copied out of a JSON string: all of its quotes are escaped."""
+    if not has_any(text, ('\\"', "\\u201")) or _BARE_QUOTE.search(text) is not None:
+        return None
+    text = join_full_lines(text.strip("\n")) or text  # a terminal wrapped a text that had no line ends
+    inside = text.rstrip("\\").replace("\n", "\\n").replace("\t", "\\t")
+    inner = json_of(f'"{inside}"')
+    if isinstance(inner, str):
+        return inner
+    return text.replace('\\"', '"') if text.lstrip().startswith(('{\\"', '[{\\"')) else None
+
+
+def _unremarked(text: str) -> str | None:
+    """Remove what is not JSON at the ends of lines, if all that remains is JSON."""
+    if not text.lstrip().startswith(("{", "[")) or json_of(text) is not None:
+        return None
+    bare = _REMARK.sub("", text)
+    return bare if bare != text and json_of(bare) is not None else None
+
+
+def _uncommented(text: str) -> str | None:
+    """Remove comment lines between objects that are written one per line."""
+    if not _first(text).lstrip().startswith(("{", "//", "#")):
+        return None
+    lines = [line for line in text.split("\n") if line.strip()]
+    kept = [line for line in lines if not line.lstrip().startswith(("//", "#"))]
+    if len(lines) == len(kept) or len(kept) < 2 or not all(line.lstrip().startswith("{") for line in kept):
+        return None
+    return "\n".join(kept) if all(json_of(line) is not None for line in kept) else None
+
+
+def _unboxed(text: str) -> str | None:
+    """Take off the sides of a box that a terminal's program drew around every line."""
+    if _first(text).lstrip()[:1] not in tuple(_BOX):
+        return None
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(lines) < 3 or not all(len(line) > 1 and line[0] == line[-1] and line[0] in _BOX for line in lines):
+        return None
+    if any("|" in line[1:-1] for line in lines if line[0] == "|"):
+        return None  # a table
+    return "\n".join(line[1:-1].strip() for line in lines)
+
+
+def _unindented(text: str) -> str:
+    """Take off the margin that two or more lines have in common, as of an indented block of Markdown."""
+    if not _first(text).startswith(("  ", "\t")):
+        return text
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < 2 or not all(line.startswith(("  ", "\t")) for line in lines):
+        return text
+    return textwrap.dedent(text)
+
+
+def _unescaped(text: str) -> str | None:
+    """Undo the HTML escaping of a whole text: it contains no character that would have been escaped."""
+    if "&" not in text or "<" in text:
+        return None
+    has_quotes = "&quot;" in text or "&#34;" in text or "&#39;" in text or "&#x27;" in text
+    if has_quotes and '"' not in text:
+        return unwrap_escaped(text) or html.unescape(join_escapes(text))
+    is_json = text.lstrip().startswith(("{", "[", "data:"))
+    return html.unescape(text) if "&lt;" in text and not is_json else None
+
+
+def _straightened(text: str) -> str | None:
+    """Turn back the quotes of a text whose double quotes are typographic without exception."""
+    if '"' in text or not ("\u201c" in text or "\u201d" in text):
+        return None
+    return text.translate(_CURLY)
+
+
+def _put_together(text: str) -> str | None:
+    """Put a text together that a Go program has in pieces, as its raw strings cannot hold a backtick."""
+    return text.replace(_GO_BACKTICK, "`") if _GO_BACKTICK in text else None
+
+
+def _use_line_feeds(text: str) -> str | None:
+    bare = text.replace("\r\n", "\n") if text.count("\r\n") == text.count("\n") else text
+    return bare.lstrip("\ufeff\u200b")
+
+
+_GO_BACKTICK = '` + "`" + `'
+# The steps in order, each with its note; a change that no one can see has none.
+_STEPS: tuple[Step, ...] = (
+    ("Terminal colours were removed.", _uncoloured),
+    ("Errors of code that an agent's model wrote were left out: they went back to the model.", drop_code_errors),
+    ("", _use_line_feeds),
+    ("Backticks that a Go program had apart were put into the text.", _put_together),
+    ("", joined_entries),
+    ("No-break spaces were replaced by plain ones.", _spaced),
+    ("Line breaks from wrapping were removed.", join_print),
+    ("Line numbers at the beginning of each line were removed.", _unnumbered),
+    ("The signs of a diff at the beginning of each line were removed.", _unadded),
+    ("The command above the text and the prompt below it were removed.", output_of_command),
+    ("Quote marks at the beginning of each line were removed.", _unquoted),
+    ("A shell's prompts at the beginning of each line were removed.", _unprompted),
+    ("Log prefixes at the beginning of each line were removed.", _unprefixed),
+    ("Log prefixes at the beginning of each line were removed.", _unprefixed_below),
+    ("The same words at the beginning of each line were removed.", _unlabelled),
+    ("", _unprinted),
+    ("", _unindented),
+    ("No-break spaces were replaced by plain ones.", _spaced),
+    ("A frame around each line was removed.", _unboxed),
+    ("The table around the text was removed.", unfold_tables),
+    ("HTML escapes were decoded.", _unescaped),
+    ("Typographic quotes were replaced by plain ones.", _straightened),
+    ("The strings of a program, one below the other, were joined.", _joined_literals),
+    ("The JSON string around the text was unwrapped.", decode_text),
+    ("The text above a JSON string was left out, and the string was unwrapped.", decode_only_line),
+    ("The JSON string around the text was unwrapped.", decode_lines),
+    ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
+    ("Typographic quotes were replaced by plain ones.", _straightened),
+    ("The table around the text was removed.", unfold_tables),
+    ("No-break spaces were replaced by plain ones.", _spaced),
+    ("Remarks next to lines of JSON were removed.", _unremarked),
+    ("Comments between lines of JSON were removed.", _uncommented),
+    ("Line breaks from wrapping were removed.", unwrap),
+    ("Line breaks from wrapping were removed.", unwrap_paragraphs),
+)
+# Of several things below one another, what each may carry by itself.
+_OF_A_PART: tuple[Step, ...] = tuple(
+    step
+    for step in _STEPS
+    if step[1]
+    in (
+        _unnumbered,
+        _unadded,
+        output_of_command,
+        _unprefixed,
+        _unescaped,
+        _straightened,
+        decode_text,
+        decode_only_line,
+        _unescaped_once,
+    )
+)

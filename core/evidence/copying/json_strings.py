@@ -1,0 +1,57 @@
+"""Decodes texts that were copied as JSON strings: the whole text, or single lines of it."""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.evidence.values.json_of import json_of
+from prompt_debugger.core.evidence.values.python_repr import read_printed
+
+_MIN_INNER = 20  # characters of a text inside a JSON string
+_MAX_ABOVE = 400  # characters in which the line above is looked for
+_TAG = re.compile(r"\s{0,9}(?:<[|/\uff5c\w]|\[[A-Z_]{4,20}\])")
+_STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
+_MARKUP = re.compile(r"[<{]|\[[A-Z_]{4,20}\]")
+
+
+def decode_text(text: str) -> str | None:
+    """Decode a text that is one JSON string, or JSON that Python printed as one; return `None` for any other text."""
+    bare = text.strip()
+    inner = json_of(bare) if bare.startswith('"') else _printed_json(bare) if bare.startswith(("'[", "'{")) else None
+    return inner if isinstance(inner, str) and len(inner) >= _MIN_INNER else None
+
+
+def _printed_json(text: str) -> str | None:
+    read = read_printed(text) if text.endswith(("]'", "}'")) else None
+    is_whole = read is not None and not read.is_cut and read.stop == len(text)
+    return read.value if read is not None and is_whole and isinstance(read.value, str) and json_of(read.value) else None
+
+
+def decode_lines(text: str) -> str | None:
+    """Decode each line that is a string of JSON with quotes in it, among others that are not.
+
+    A string that words introduce (`The output:`) stays as it is: decoded, it would run on from these words.
+    """
+    changed = _STRING_LINE.sub(lambda found: found[0] if _is_introduced(text, found) else _decoded(found), text)
+    return changed if changed != text else None
+
+
+def decode_only_line(text: str) -> str | None:
+    """Decode the only line that is a string of JSON with markup in it, where words introduce it and nothing follows."""
+    found = [*_STRING_LINE.finditer(text)]
+    if len(found) != 1 or text[found[0].end() :].strip() or not _is_introduced(text, found[0]):
+        return None
+    return _decoded(found[0])
+
+
+def _is_introduced(text: str, found: re.Match[str]) -> bool:
+    """Return whether a string begins with markup and the line above introduces it in words: `The output:`."""
+    above = text[max(0, found.start() - _MAX_ABOVE) : found.start()].rstrip()
+    lead = above[above.rfind("\n") + 1 :]
+    is_lead = lead.endswith((":", "\uff1a")) and _MARKUP.search(lead) is None
+    return is_lead and _TAG.match(_decoded(found)) is not None
+
+
+def _decoded(found: re.Match[str]) -> str:
+    value = json_of(found[0])
+    return value if isinstance(value, str) else found[0]

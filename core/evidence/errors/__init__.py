@@ -1,0 +1,1 @@
+"""Errors as people copy them, and what speaks of errors though none came."""

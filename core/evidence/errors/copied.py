@@ -1,0 +1,397 @@
+"""Errors as people copy them → `Refusal`: bodies of all vendors, exceptions of clients, log lines, bare sentences.
+
+    {"error": {…}}, {"object": "error"}, {"detail": …}, {"errors": […]}, {"code", "message"}, [{"error": …}]
+    BadRequestError: Error code: 400 - {'object': 'error', 'message': …}
+    Traceback (most recent call last): … jinja2.exceptions.TemplateError: …
+    HTTP/1.1 400 Bad Request … {"error": …}
+    API request failed with status 500: {"error": …}
+    data: {"error": …}                              a stream that holds nothing else
+
+Everything that varies is searched by patterns that read a text once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.complete.backends.error_words import ServerWords, faults_in, words_of_value
+from prompt_debugger.core.evidence.errors.denied import drop_denied
+from prompt_debugger.core.evidence.errors.http import error_of_head, error_of_page, error_of_status_line
+from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
+from prompt_debugger.core.evidence.errors.not_errors import (
+    below_source,
+    drop_handlers,
+    drop_manual,
+    is_program,
+    is_source,
+    is_unfilled,
+)
+from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_retrieved
+from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
+from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
+from prompt_debugger.core.evidence.errors.values import error_of_value
+from prompt_debugger.core.evidence.reports.captions import drop_captions
+from prompt_debugger.core.evidence.values.json_of import json_of
+from prompt_debugger.core.evidence.values.printed_values import (
+    HALF_ESCAPE,
+    MAX_LITERAL,
+    as_double,
+    as_utf8,
+    plain_of_rust,
+    python_value_at,
+    value_at,
+)
+from prompt_debugger.core.known_errors import classes_of, quoted_output, recognise_error
+
+MAX_CHARS = 400_000  # of a text in which an error is looked for
+_MAX_STARTS = 40  # bodies that are tried within one text
+_MAX_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
+_MAX_AROUND = 2_000  # characters that are kept of the text around an error
+
+_STATUS_BY_CLASS = {
+    "BadRequestError": 400,
+    "AuthenticationError": 401,
+    "PermissionDeniedError": 403,
+    "NotFoundError": 404,
+    "UnprocessableEntityError": 422,
+    "RateLimitError": 429,
+}
+_EXCEPTION = re.compile(
+    r"(?m)^[^\w\n]{0,8}(?:[A-Za-z][\w ]{0,40}: )?(?:\[?\w{0,40}Error \[(?=\w{1,80}\]: ))?(?:\w{1,80}\.){0,8}"
+    r"(\w{0,80}(?:Error|Exception|Behavior)|AI_\w{1,80})\b(?:\]| \[\w{1,80}\])?: "
+)
+_BODY = re.compile(
+    r"""[\[{]\s{0,9}(?:[\[{]\s{0,9})?["'](?:error|errors|object|detail|message|code|type|success|status)["']\s{0,9}:"""
+)
+# The message of a body, which may be cut: `"message": "Cannot pass both …`.
+_MESSAGE_OF_CUT = re.compile(
+    r"""["'](?:message|error|detail)["']\s{0,9}:\s{0,9}(?:"""
+    # A terminal may have broken a line within it: then it is closed, or goes on to the end.
+    r""""(?P<wrapped>(?:[^"\\\n]|\\.|\n(?=[ \t]{0,12}\S))++)(?="\s{0,9}[,}\]]|\s{0,9}\Z)"""
+    r"""|"(?P<double>(?:[^"\\\n]|\\.)++)"""
+    r"""|'(?P<single>(?:[^'\\\n]|\\.|\n(?=\S))++))"""
+)
+_WRAPPED = re.compile(r"\n[ \t]{0,12}")
+_IN_PATH, _GOES_ON = re.compile(r"[._\[]\w*\Z"), re.compile(r"[\w.\[]")
+_MAX_TOKEN = 80
+_CUT_LIST = re.compile(
+    r"\A[^\n]{0,80}\{'object': 'error', 'message': '\[\{\\?'type\\?': "
+)  # of faults, as vLLM sends it
+_SAYS_ERROR = re.compile(r"""["']error["']""")
+_MIN_WORDS = 15  # characters of an error that no table knows
+_TRACEBACK = "Traceback (most recent call last)"
+# Exceptions of what renders, sends and reads chat requests, whatever they say.
+_OF_CHAT = re.compile(
+    r"(?:jinja2|openai|litellm|anthropic|mistral_common|mistralai|openai_harmony|transformers|vllm|sglang|ollama|groq|"
+    r"google\.genai|langchain\w{0,20})\.|TemplateError|UndefinedError|TemplateSyntaxError|HarmonyError|APIStatusError|"
+    r"APICallError|AI_APICallError"
+)
+# vLLM's log of a tool parser that failed: these words, then a traceback, each line with its own head.
+_PARSER_FAILED = re.compile(
+    r"Error in extracting tool call from response\b|Error trying to handle streaming tool call\b"
+)
+_VLLM_HEAD = re.compile(
+    r"(?m)^[`\s]{0,8}(?:\([\w. -]{1,60} pid=\d{1,9}\) ?)?(?:ERROR|WARNING|INFO) (?:\d\d-\d\d \d\d:\d\d:\d\d )?"
+    r"\[[\w.]{1,80}:\d{1,6}\] ?"
+)
+_DATA_START = re.compile(r"\s*+(?:\{|\[\s*+[\[{\"'\]\d-])")
+_STATUS_FIRST = re.compile(r"\s*+\[[45]\d\d\]: ?(?=\S)")  # `[400]: {"error": …`
+_BOX = re.compile("[\u2500-\u257f]+")
+_REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
+_VAGUE = re.compile(r"Invalid JSON response\b")
+_OF_REQUEST = re.compile(
+    r"\b\d{1,4} validation errors? for (?!\w{0,60}(?:ChatCompletion|Completion|Response|Chunk|Choice)(?:Message)?\s)"
+    r"(?!\w{0,60}(?:Delta|ToolCall)\w{0,20}\s|(?:AI)?Message(?:Chunk)?\s{1,8}tool_calls\.\d)"  # calls of an answer
+    r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
+)
+_QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break
+_CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
+_FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
+
+
+class FoundError(NamedTuple):
+    """An error that was found in a text.
+
+    Attributes:
+        refusal: What was said.
+        score: How surely the text is one, from 0 to 1.
+    """
+
+    refusal: Refusal
+    score: float
+
+
+def error_of_text(text: str) -> FoundError | None:
+    """Return the error that a text is about; `None` if it does not look like one."""
+    if is_program(text) or is_retrieved(text):
+        return None
+    text = _BOX.sub(" ", drop_unreported(plain_of_rust(text[:MAX_CHARS])))
+    text = drop_denied(drop_handlers(drop_manual(drop_captions(text))))
+    if text.lstrip().startswith(("data:", "event:")):
+        return _read_stream(text)
+    bare = _VLLM_HEAD.sub("", text)
+    found = _read_form(text, bare) or _read_meaning(bare, text)
+    message = "" if found is None else found.refusal.message
+    if is_unfilled(message) or message.startswith(("{{", "{%")):
+        return None
+    return None if found is None else found._replace(refusal=_add_surroundings(_strip_fence(found.refusal), text))
+
+
+def _strip_fence(refusal: Refusal) -> Refusal:
+    """Return an error without the code fence around it, and without the prose around that."""
+    parts = _FENCE_END.split(refusal.message)
+    inner = parts[0].rstrip().endswith(":") and len(parts) > 1  # what begins there is the error, under its lead
+    message = parts[1] if inner else parts[0]
+    if message.rstrip().endswith("```"):
+        message = message.rstrip().removesuffix("```")
+    elif message.count("`") % 2:
+        message = message.rstrip().removesuffix("`")
+    return refusal if message == refusal.message or not message.strip() else replace(refusal, message=message.rstrip())
+
+
+def _add_surroundings(refusal: Refusal, text: str) -> Refusal:
+    """Return an error with the text around its words, which may show what reported it."""
+    rest = text.replace(refusal.message, " ")[-_MAX_AROUND:].strip()
+    return replace(refusal, around=rest) if rest else refusal
+
+
+def _read_meaning(bare: str, text: str) -> FoundError | None:
+    found = error_by_meaning(bare, text)
+    return None if found is None else FoundError(*found)
+
+
+def _read_form(text: str, bare: str) -> FoundError | None:
+    """Return the error of a text in one of the forms that are known, or whose sentence is."""
+    return (
+        _surely(error_of_head(text) or error_of_page(text), 0.95)
+        or _read_parser(bare)
+        or _read_faults(text)
+        or _read_exception(text)
+        or (_read_exception(bare) if bare != text else None)
+        or _read_body_within(text)
+        or _read_sentence(text)
+        or _surely(error_of_status_line(text) or error_of_fields(text), 0.9)
+    )
+
+
+def _read_sentence(text: str) -> FoundError | None:
+    """Read a known sentence: a short text that says it, or an entry of a log."""
+    found = error_of_sentence(text)
+    return None if found is None else FoundError(*found)
+
+
+def _surely(refusal: Refusal | None, score: float) -> FoundError | None:
+    return None if refusal is None else FoundError(refusal, score)
+
+
+def text_before_exception(text: str) -> str:
+    """Return what precedes the exception that a text ends with, or its traceback; "" without one."""
+    last = 0
+    for found in _EXCEPTION.finditer(text[:MAX_CHARS]):
+        last = found.start()
+    traceback = text.rfind(_TRACEBACK, 0, last)
+    return text[: traceback if traceback >= 0 else last]
+
+
+def _read_stream(text: str) -> FoundError | None:
+    """Read a stream whose only events are errors."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or not all(line.startswith(("data:", "event:", "id:", "retry:", ":")) for line in lines[:50]):
+        return None
+    values = [json_of(line[len("data:") :]) for line in lines if line.startswith("data:")]
+    reported = [value for value in values if isinstance(value, dict)]
+    errors = [found for value in reported if (found := error_of_value(value)) is not None]
+    return FoundError(errors[0], 0.95) if errors and len(errors) == len(reported) else None
+
+
+def _read_parser(text: str) -> FoundError | None:
+    """Read what a log says of a tool parser that failed, with the exception that ends its traceback."""
+    failure = _PARSER_FAILED.search(text)
+    if failure is None:
+        return None
+    raised = next(_EXCEPTION.finditer(text, failure.end()), None) or _decode_error_before(text, failure.start())
+    if raised is None:
+        return FoundError(Refusal(None, failure[0], None), 0.8)
+    why = _REPEATED.sub("", text[raised.start() :].strip().partition("\n")[0]).strip("` ")
+    return FoundError(Refusal(None, f"{failure[0]}: {why}", None), 0.8)
+
+
+def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
+    """Return the last decode error before a place: of a log that was cut at its beginning."""
+    return next((one for one in reversed(list(_EXCEPTION.finditer(text[:stop]))) if one[1] == "JSONDecodeError"), None)
+
+
+def _read_faults(text: str) -> FoundError | None:
+    """Read a bare list of a request's faults: as Python prints it, or as pydantic writes it."""
+    stripped = _restore_line_breaks(text.strip())
+    is_listed = stripped.startswith("[{") and stripped.endswith("}]")
+    if not is_listed and _OF_REQUEST.search(stripped) is None:
+        return None
+    faults = faults_in(stripped)
+    if not faults:
+        return None
+    words = words_of_value({"detail": faults})
+    return FoundError(Refusal(status_in(stripped[:200]), words.text, words.field), 0.9)
+
+
+def _listed_in(message: str) -> Refusal | None:
+    """Return the faults of a request in a list that Python printed, also where the copy of it was cut."""
+    faults = faults_in(message) if message.lstrip().startswith("[") else []
+    words = words_of_value({"detail": faults}) if faults else None
+    return None if words is None else Refusal(None, words.text, words.field)
+
+
+def _restore_line_breaks(text: str) -> str:
+    r"""Return words that a log has in quotation marks with the breaks between their lines.
+
+    >>> _restore_line_breaks(r'failed: "1 validation error for R\nx\n  Field required"').count("\n")
+    2
+    """
+    return text.replace("\\n", "\n") if _QUOTED_FAULTS.search(text) is not None else text
+
+
+def _read_exception(text: str) -> FoundError | None:
+    """Read the exception at the end of a traceback, or at the beginning of a line."""
+    matches = list(_EXCEPTION.finditer(text))
+    if not matches:
+        return None
+    last = _telling(text, matches)
+    message = text[last.end() :]
+    name = last[1]
+    body = (
+        _body_in(message)
+        or _listed_in(message)
+        or (_cut_body_in(message) if _CUT_LIST.search(message) is not None else None)
+    )
+    status = status_in(message[:300]) or _STATUS_BY_CLASS.get(name)
+    if body is not None:
+        return FoundError(_rebuild(_introduced(body, message), status, name), 0.95)
+    message = cut_words(message)
+    code = text[last.start() : last.end()].strip(" \t>|:!*`").rpartition(": ")[2].partition(" ")[0]
+    refusal = Refusal(status, message, None, code)
+    known = recognise_error(message) or recognise_error(code)
+    is_known = known is not None
+    if known is None or known.error.is_general:
+        framed = recognise_error(with_frame := _add_frame(text, last))
+        if framed is not None and (known is None or not framed.error.is_general):
+            refusal, is_known = replace(refusal, message=with_frame), True
+    if not message or not (is_known or status is not None or _OF_CHAT.match(refusal.code or "")):
+        return None  # an exception of someone's own program
+    return FoundError(refusal, 0.9 if is_known else 0.7)
+
+
+def _telling(text: str, raised: Sequence[re.Match[str]]) -> re.Match[str]:
+    """Return the last exception; the one before it where the last only says that an answer was not understood."""
+    last = raised[-1]
+    if len(raised) == 1 or _VAGUE.match(text, last.end()) is None:
+        return last
+    before = raised[-2]
+    words = text[before.end() : last.start()]
+    return before if next(classes_of(words.strip()), None) is not None else last
+
+
+def _introduced(body: Refusal, message: str) -> Refusal:
+    """Return the faults that a validator lists with the sentence before them, which says what it checked."""
+    list_at = message.find("[")
+    lead = message[: list_at if list_at >= 0 else 0].strip("` \n")
+    begins = message[list_at : list_at + 40].lstrip("[ \n").startswith("{")
+    is_listed = begins and body.status is None and body.code is None
+    if not is_listed or not _CHECKED.search(lead):
+        return body
+    return replace(body, message=f"{' '.join(lead.split()).rstrip(':')}: {body.message}")
+
+
+def _add_frame(text: str, raised: re.Match[str]) -> str:
+    """Return an exception with the source line above it, as a traceback shows it, without its marks."""
+    above = [line.strip() for line in text[max(0, raised.start() - _MAX_OF_FRAME) : raised.start()].split("\n")]
+    source = next((line for line in reversed(above) if line.strip("^~ ")), "")
+    return f"{source} {cut_words(text[raised.start() :]).partition(chr(10))[0].strip()}"
+
+
+def _read_body_within(text: str) -> FoundError | None:
+    """Read a body that follows words, as in `API request failed with status 500: {…}`."""
+    if len(text) > MAX_ALONE * 10 or _begins_with_other_json(text):
+        return None
+    if is_source(text):
+        text = below_source(text)  # what the program printed
+    body = _body_at_start(text) if _DATA_START.match(text) else _body_in(text)
+    body = body or _cut_body_in(text)
+    if body is None or ('"messages"' in text and "messages" not in body.message):
+        return None  # there is more in it than an error: its blocks are read one by one
+    return FoundError(_rebuild(body, status_in(text), None), 0.85)
+
+
+def _begins_with_other_json(text: str) -> bool:
+    """Return whether a text begins with a whole JSON value that is not an error; errors that it quotes do not count."""
+    if not text.lstrip().startswith(("{", "[")) or _STATUS_FIRST.match(text) is not None:
+        return False
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return False
+    return bool(value) and error_of_value(value) is None
+
+
+def _body_at_start(text: str) -> Refusal | None:
+    """Return the body of an error that Python printed, with words or a traceback below it."""
+    first = text.lstrip().partition("\n\n")[0]
+    return error_of_value(python_value_at(first, 0)) if first.startswith("{'") else None
+
+
+def _body_in(text: str) -> Refusal | None:
+    """Return the first body of an error within a text, as JSON or as Python prints it."""
+    for index, start in enumerate(_BODY.finditer(text)):
+        if index >= _MAX_STARTS:
+            return None
+        found = error_of_value(value_at(text, start.start()))
+        if found is not None:
+            return found
+    return None
+
+
+def _cut_body_in(text: str) -> Refusal | None:
+    """Return the words of a body that is cut within its message, where a table knows them; else `None`."""
+    for start in islice(_BODY.finditer(text), _MAX_STARTS):
+        found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + MAX_LITERAL)
+        if found is None:
+            continue
+        text_of = found["double"] or _as_double(found["single"] or "")
+        literal = text_of if found["wrapped"] is None else _WRAPPED.sub(_joint, found["wrapped"])
+        words = json_of(f'"{HALF_ESCAPE.sub("", literal)}"')
+        if isinstance(words, str) and _is_cut_within(text, found.end(), words):
+            words = f"{words.rstrip()}…"
+        is_error = _SAYS_ERROR.search(text, start.start(), found.start()) is not None
+        if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
+            reason = words_of_value({"message": words}) if faults_in(words) else ServerWords(words.strip(), None)
+            return Refusal(status_in(text[start.start() :][:300]), reason.text, reason.field)
+    return None
+
+
+def _joint(broken: re.Match[str]) -> str:
+    """Return what was at a line break that a terminal made: nothing within a path, else a blank."""
+    before = broken.string[max(0, broken.start() - _MAX_TOKEN) : broken.start()].rpartition(" ")[2]
+    return "" if _IN_PATH.search(before) and _GOES_ON.match(broken.string, broken.end()) else " "
+
+
+def _as_double(single: str) -> str:
+    """Return the inside of a single-quoted literal, of which a terminal may have broken the line, as JSON has it."""
+    return as_double(single).replace("\n", " ")
+
+
+def _is_cut_within(text: str, stop: int, words: str) -> bool:
+    """Return whether the copy of a body ends within its words; of a sentence that is known, within what it quotes."""
+    following = text[stop : stop + 1]
+    if quoted_output(words) is not None:
+        return following not in ("'", '"')
+    return following == "" and recognise_error(words) is None
+
+
+def _rebuild(refusal: Refusal, status: int | None, name: str | None) -> Refusal:
+    status = refusal.status if refusal.status is not None else status
+    return Refusal(status, as_utf8(refusal.message), refusal.field, refusal.code or name, refusal.output)

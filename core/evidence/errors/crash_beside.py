@@ -1,0 +1,54 @@
+"""A server's crash in a report, together with the request that the server was working on.
+
+    Received sigquit from a child process. It usually means the child failed.
+    TypeError: '<' not supported between instances of 'int' and 'NoneType'
+
+    curl …/v1/chat/completions --data '{…}'
+
+Only where the words say that it was the server that died: an exception alone may be of any program.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.evidence.evidence import Evidence, Part
+from prompt_debugger.core.evidence.reports.blocks import BlockKind
+from prompt_debugger.core.evidence.reports.split import split
+
+_CRASH = re.compile(
+    r"received sigquit from a child|(?:scheduler|engine(?: ?core)?|worker|tokenizer ?manager|detokenizer)(?: process)?"
+    r" (?:\w{1,12} )?(?:hit an exception|died|crashed|has died)"
+    r"|\b(?:server|engine) (?:process )?(?:crash(?:es|ed)|died|dies)",
+    re.IGNORECASE,
+)
+_NOT_CRASHED = re.compile(r"\b(?:no longer|never|not|n't|fixed|before|without)\b[^.\n]{0,40}\Z", re.IGNORECASE)
+_EXCEPTION = re.compile(r"(?m)^[ \t>]{0,8}(?:\w{1,60}\.){0,6}([A-Z]\w{0,60}(?:Error|Exception))(?:: ([^\n]{1,600}))?$")
+_MAX_CHARS = 60_000
+_MIN_CHARS = 8  # characters that say something without the name before them: not `'type'`
+
+
+def add_crash(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence of a request alone with the crash of its server that the text around it tells.
+
+    Args:
+        evidence: What was read of the text.
+        text: The whole text.
+    """
+    held = {*evidence.holds}
+    if Part.REQUEST not in held or not held <= {Part.REQUEST, Part.FLAGS} or len(text) > _MAX_CHARS:
+        return evidence
+    reported = "\n".join(block.text for block in split(text) if block.kind in (BlockKind.PROSE, BlockKind.FENCED))
+    crash = _CRASH.search(reported)
+    raised = list(_EXCEPTION.finditer(reported))
+    if crash is None or not raised or _NOT_CRASHED.search(reported[: crash.start()]) is not None:
+        return evidence
+    last = raised[-1]
+    around = reported[: last.start()][-4_000:] + reported[last.end() :][:400]
+    words = (last[2] or "").strip()
+    error = Refusal(
+        None, words if len(words) >= _MIN_CHARS else f"{last[1]}: {words}".rstrip(": "), None, last[1], around=around
+    )
+    return replace(evidence, error=error, words=f"{evidence.words}; a server's error")

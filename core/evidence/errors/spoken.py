@@ -1,0 +1,124 @@
+"""An error in what a person wrote, where nothing else was read: in a line, in code or quotation marks, within JSON.
+
+    I use X, and this comes all the time:
+    400 "The prompt has 9 tokens too many."                       a line
+    The job ends with `Request failed: no such field`.            code, or a quotation
+    {"messages": [{"text": "Completion failed: …"}]}              a text within JSON that is no request
+
+Whether it is of a chat request is decided by the whole text, whether it is an error by its own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from prompt_debugger.core.base.http_status import STATUS_NAMES
+from prompt_debugger.core.base.json_values import strings_in
+from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_text
+from prompt_debugger.core.evidence.errors.denied import drop_denied
+from prompt_debugger.core.evidence.errors.not_errors import (
+    drop_documents,
+    drop_manual,
+    is_command,
+    is_manual,
+    is_of_program,
+    is_program,
+    is_source,
+    is_tagged,
+)
+from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_retrieved
+from prompt_debugger.core.evidence.errors.unknown import OF_MANUAL, error_by_meaning, may_report
+from prompt_debugger.core.evidence.reports.captions import drop_captions
+from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
+from prompt_debugger.core.known_errors import innermost
+
+_MAX_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
+_MAX_TRIED = 60
+_MAX_CLAUSES = 4  # of one line; with more it is data
+_MIN_ERROR = 15  # characters of an error
+_MAX_ERROR = 2_000
+_MAX_TALK = 500  # characters of a line that is not quoted and contains no body
+_QUOTED = re.compile(
+    r"(?<!\w)`(?=\S)([^`\n]{15,2000})`|(?<![\w\\])\"(?=\S)((?:[^\"\\\n]|\\.){15,2000}+)\"|\u201c([^\u201d\n]{15,2000})\u201d"
+)
+# What programs write into the middle of a model's text.
+_WITHIN = re.compile(r"Invalid Format: Missing 'Action(?: Input)?:' after '[\w ]{1,20}:'?")
+_MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")
+_JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that continues below
+_KEPT_BODY = re.compile(r'"\{\\{1,3}"(?:error|message|object|detail|type)\\{1,3}"')
+_PHRASES = frozenset(name for names in STATUS_NAMES.values() for name in names)
+_ROW = re.compile(r"[\s\d.,|+\[\]-]*+(?:(?:True|False|None|[Nn]a[Nn]|inf)[\s\d.,|+\[\]-]*+)*+")  # of a table of numbers
+_CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
+
+
+def spoken_error(text: str) -> FoundError | None:
+    """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
+    if (
+        len(text) > _MAX_CHARS
+        or is_retrieved(text)
+        or is_source(text)
+        or is_manual(text)
+        or is_program(text)
+        or is_tagged(text)
+    ):
+        return None
+    text = drop_denied(drop_documents(drop_manual(drop_captions(drop_unreported(text)))))
+    status: FoundError | None = None
+    for candidate in islice(dict.fromkeys(_candidates(text)), _MAX_TRIED):
+        if is_of_program(candidate):
+            continue
+        found = error_of_text(candidate)
+        if found is not None and found.refusal.message not in _PHRASES:
+            return found
+        if found is not None:
+            status = status or found  # a reason may be elsewhere
+            continue
+        by_meaning = error_by_meaning(candidate, text)
+        if by_meaning is not None:
+            return FoundError(*by_meaning)
+    return _read_kept_body(text, status) or status
+
+
+def _read_kept_body(text: str, status: FoundError | None) -> FoundError | None:
+    """Return the error of a body that a line of a log keeps as a text, which may be cut; `None` without one."""
+    body = _KEPT_BODY.search(text)
+    if body is None or status is None:
+        return None
+    inner = innermost(text[body.start() + 1 :])
+    found = error_by_meaning(inner.words, text)
+    return None if found is None else FoundError(replace(found[0], status=status.refusal.status), found[1])
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Yield what may be an error's words: strings of JSON, or what lines quote, and lines."""
+    value = json_of(text)
+    if value is None and text.lstrip().startswith(("{", "[")):
+        found = lenient_json_of(text)
+        value = None if found is None else found[0]
+    if value is not None:
+        yield from (candidate for candidate in strings_in(value) if _is_said(candidate))
+        return
+    for line in _JOINED.sub(" ", text).split("\n"):
+        bare = _MARKS.sub("", line.strip())
+        if OF_MANUAL.match(bare) is not None or is_command(bare) or _ROW.fullmatch(bare) is not None:
+            continue
+        quoted = [_unescaped(found) for found in _QUOTED.finditer(bare)]
+        yield from (found[0] for found in islice(_WITHIN.finditer(bare), 1))
+        clauses = [bare[found.end() :] for found in islice(_CLAUSE.finditer(bare), _MAX_CLAUSES)]
+        yield from filter(_is_said, [*quoted, *clauses])
+        is_short = len(bare) <= _MAX_TALK or "{" in bare
+        if is_short and _MIN_ERROR <= len(bare) <= _MAX_ERROR and may_report(bare, is_quoted=False):
+            yield bare
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """Return what is quoted: as a string of JSON it may be escaped."""
+    value = json_of(found[0]) if found[2] is not None and "\\" in found[0] else None
+    return value if isinstance(value, str) else next(group for group in found.groups() if group)
+
+
+def _is_said(candidate: str) -> bool:
+    return _MIN_ERROR <= len(candidate) <= _MAX_ERROR and may_report(candidate, is_quoted=True)

@@ -1,0 +1,181 @@
+"""JSON values that are errors → `Refusal`: bodies of all vendors, and what validators of clients list.
+
+{"error": {…}}, {"object": "error"}, {"detail": …}, {"errors": […]}, {"code", "message"}, [{"error": …}]
+[{"path": […], "message": …}], {"name": "…Error", "cause": {"issues": […]}, "value": …}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice
+
+from prompt_debugger.core.base.json_values import as_object, strings_in
+from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
+from prompt_debugger.core.complete.backends.error_words import words_of_value
+from prompt_debugger.core.complete.backends.issue_lists import faults_of_issues
+from prompt_debugger.core.evidence.values.json_of import json_of
+from prompt_debugger.core.known_errors import cause_of, classes_of, innermost
+
+_ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
+_NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
+_NO_REASON = re.compile(r"(?i)(?:provider|upstream) returned (?:an )?error\W{0,3}\Z|(?:bad request|\d{3})\W{0,3}\Z")
+_NO_FAULT = ("trace", "debug", "info", "notice", "10", "20", "30")  # levels of a log's records
+_OF_PYTHON = re.compile(
+    r"'\w{1,40}' object |local variable |(?:list|string) index |unsupported operand |argument of type "
+)
+_MAX_AROUND = 600  # characters of a body that are kept with words that any program may say
+_MAX_TEXTS = 40  # that may contain the reason
+_TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
+
+
+def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
+    """Return the error that a JSON value is; `None` if it is anything else.
+
+    Args:
+        value: A body.
+        status: The HTTP status it came with, where that is known.
+    """
+    if isinstance(value, list):
+        is_list_of_errors = bool(value) and all("error" in as_object(item) for item in value)
+        return error_of_value(value[0], status) if is_list_of_errors else _read_issues(value)
+    if not isinstance(value, dict) or any(value.get(key) and isinstance(value[key], list) for key in _NO_ERRORS):
+        return None
+    if len(value) == 1 and (name := next(iter(value))).startswith("error ") and isinstance(value[name], str):
+        value = {"error": f"{name}: {value[name]}"}  # as Ollama 0.11 streamed it
+    if (checked := _read_validator(value)) is not None:
+        return checked
+    if (described := _read_described(value)) is not None:
+        value = described
+    if isinstance(value.get("errorMessage"), str):
+        value = _read_node(value)
+    value = _read_agents(value)
+    if not _is_error(value):
+        return _read_body_kept_as_text(value, status or _status_of(value))
+    words = words_of_value(_use_code_as_words(value))
+    if not words.text and words.output is None:
+        return None
+    status = status or _status_of(value) or _status_of(as_object(value.get("error")))
+    around = json.dumps(value, ensure_ascii=False)[:_MAX_AROUND] if _OF_PYTHON.match(words.text) else None
+    refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output, around=around)
+    return _reason_within(value, refusal) or refusal
+
+
+def _read_described(value: JSONObject) -> JSONObject | None:
+    """Return errors whose words are a `description` beside a key, as Writer lists them, in the form of others."""
+    errors = value.get("errors")
+    listed = [as_object(one) for one in errors] if isinstance(errors, list) else []
+    is_described = bool(listed) and all(isinstance(one.get("description"), str) and "key" in one for one in listed)
+    return {"errors": [{"message": one["description"], "code": one["key"]} for one in listed]} if is_described else None
+
+
+def _use_code_as_words(value: JSONObject) -> JSONObject:
+    """Return a body whose error has no words with its code or type in their place."""
+    error = as_object(value.get("error"))
+    message, named = error.get("message"), error.get("code") or error.get("type")
+    if not isinstance(message, str) or message.strip() or not isinstance(named, str):
+        return value
+    return {**value, "error": {**error, "message": named}}
+
+
+def _read_body_kept_as_text(value: JSONObject, status: int | None) -> Refusal | None:
+    """Return the error of a body that a client or a log keeps as text, which may be cut; `None` without one."""
+    text = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
+    body = None if text is None else json_of(text)
+    if body is not None:
+        return error_of_value(body, status)
+    if text is None or status is None or not text.lstrip().startswith("{"):
+        return None
+    inner = innermost(text)
+    return None if inner.words.startswith("{") else Refusal(status, inner.words, inner.field)
+
+
+def _reason_within(value: JSONObject, refusal: Refusal) -> Refusal | None:
+    """Return the error that a gateway keeps as text in the body of its own, which gives no reason; else `None`."""
+    if _NO_REASON.search(refusal.message) is None:
+        return None
+    texts = (text for text in strings_in(value) if text.lstrip().startswith("{"))
+    found = (error_of_value(json_of(text), refusal.status) for text in islice(texts, _MAX_TEXTS))
+    return next((one for one in found if one is not None), None)
+
+
+def _read_agents(value: JSONObject) -> JSONObject:
+    """Return the error that OpenCode and Kilo Code keep under its name; any other value as it is."""
+    data = as_object(value.get("data"))
+    is_kept = str(value.get("name", "")).endswith("Error") and isinstance(data.get("message"), str)
+    return data if is_kept else value
+
+
+def _read_validator(value: JSONObject) -> Refusal | None:
+    """Return the error of a client's validator, or that of a server which it took for an answer; else `None`."""
+    name = value.get("name")
+    held = next((one for one in (value, as_object(value.get("cause"))) if isinstance(one.get("issues"), list)), {})
+    issues = held.get("issues", value.get("errors"))
+    if not isinstance(name, str | None) or not faults_of_issues(issues):
+        return None
+    checked = value.get("value", held.get("value"))
+    hidden = error_of_value(checked) if isinstance(checked, dict) else None
+    found = _read_issues(issues)
+    return hidden or (None if found is None else Refusal(None, found.message, found.field, name or None))
+
+
+def _read_issues(issues: JSON) -> Refusal | None:
+    faults = faults_of_issues(issues)
+    words = words_of_value({"detail": faults}) if faults else None
+    return None if words is None or not words.text else Refusal(None, words.text, words.field)
+
+
+def _read_node(value: JSONObject) -> JSONObject:
+    """Return the error of a workflow's node, as n8n copies it, in the form of others."""
+    details = as_object(value.get("errorDetails"))
+    raw = details.get("rawErrorMessage")
+    parts = [value["errorMessage"], value.get("errorDescription"), *(raw if isinstance(raw, list) else [raw])]
+    words = ": ".join(dict.fromkeys(one.strip(" .") for one in parts if isinstance(one, str) and one.strip()))
+    return {"error": {"message": f"{words}.", "code": details.get("httpCode")}}
+
+
+def _is_error(value: JSONObject) -> bool:
+    error = value.get("error")
+    if isinstance(error, dict):
+        return bool(_ERROR_KEYS & error.keys())
+    if isinstance(error, str) and error.strip():
+        return "role" not in value
+    if value.get("object") == "error" or (value.get("type") == "error" and "message" in value):
+        return True
+    errors = value.get("errors")
+    if (
+        isinstance(errors, list)
+        and errors
+        and all(isinstance(one, str) or "message" in as_object(one) for one in errors)
+    ):
+        return True
+    detail = value.get("detail")
+    if [*value] == ["detail"] and isinstance(detail, dict):  # FastAPI wraps whatever it is given
+        return _is_error(detail) or isinstance(detail.get("msg"), str)
+    if len(value) <= 3 and ((isinstance(detail, str) and detail.strip()) or _is_list_of_faults(detail)):
+        return True
+    message = value.get("message")
+    if str(value.get("level")).lower() in _NO_FAULT:
+        return False
+    if not isinstance(message, str) or "role" in value or "content" in value:
+        return False
+    if {*value} in (
+        {"id", "message"},
+        {"message"},
+    ):  # Cohere's, which no other key tells from the values of other programs
+        return cause_of(message) is not None or next(classes_of(message), None) is not None
+    return _status_of(value) is not None or "param" in value or str(value.get("type")).endswith(("Error", "_error"))
+
+
+def _is_list_of_faults(detail: JSON) -> bool:
+    return isinstance(detail, list) and bool(detail) and all("msg" in as_object(one) for one in detail)
+
+
+def _status_of(value: JSONObject) -> int | None:
+    for key in ("status", "statusCode", "status_code", "code"):
+        found = value.get(key)
+        if isinstance(found, str) and found.isdecimal() and len(found) == 3:
+            found = int(found)
+        if isinstance(found, int) and not isinstance(found, bool) and 400 <= found < 600:
+            return found
+    return None

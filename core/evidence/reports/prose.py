@@ -1,0 +1,118 @@
+"""Prose → the evidence in it: a log line, a line of code, an output below a line that announces it.
+
+    Response choices[0].message.content:        the text below
+    `<tool_call>…</tool_call>`                   code, a line or within one
+
+What a sentence quotes is looked at where errors are read.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.text import has_any
+from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.evidence.copying.gaps import drop_unproven
+from prompt_debugger.core.evidence.copying.raw_output import as_written
+from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers import Paste, find_readers
+from prompt_debugger.core.evidence.reports.code_values import evidence_of_code
+from prompt_debugger.core.evidence.reports.report_text import begins_template, shown_output
+from prompt_debugger.core.evidence.reports.shown import shown_code
+from prompt_debugger.core.evidence.taking import compatible, drop_headless_calls, drop_shortened
+from prompt_debugger.core.formats import CONTROL_TOKEN
+
+MIN_SCORE = 0.6  # of a reader, for a block of prose
+_OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
+_CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
+    re.IGNORECASE,
+)
+_LEAD_WORDS = ("message.content", "raw output", "raw completion", "model output", "model completion")
+_NEXT_LABEL = re.compile(r"\n[ \t]*\n[^\n<>{}]{1,60}:[ \t]*\n*\Z")  # of the block below
+_PRINTS_CONTENT = re.compile(
+    r"\b(?:print|console\.log)\((?:[^\n]{0,120}\bmessage(?:\.|\[[^\n]{1,3})content"
+    r"|f?[\"']?[^\n]{0,40}?\b(?:response|result|resp|res|answer|ai_message|reply)\.content\b)"
+)
+_PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
+
+
+def evidence_of_prose(text: str) -> Evidence | None:
+    """Return what a block of prose holds; `None` if nothing in it is known."""
+    if begins_template(text):
+        return None
+    paste = Paste(text)
+    pieces: list[Evidence] = []
+    for reader in find_readers(paste, MIN_SCORE):
+        with suppress(RequestError):
+            pieces.append(drop_partial_calls(reader.read(paste), text))
+    if not pieces:
+        return _read_after_lead(text) or evidence_of_code(text)
+    if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:
+        return pieces[0]
+    return merge(compatible(pieces), pieces[0].form, "; ".join(piece.words for piece in pieces))
+
+
+def _read_after_lead(text: str) -> Evidence | None:
+    """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
+    found = _LEAD.search(text) if has_any(text.lower(), _LEAD_WORDS) else None
+    if found is not None:
+        return by_lead(found[1], _NEXT_LABEL.sub("", text[found.end() :]).strip("\n"))
+    shown = shown_output(text) or shown_code(text)
+    if shown is None:
+        return None
+    if shown.startswith("functions."):
+        return content_evidence(shown)
+    with suppress(RequestError):  # what is left of it is nothing
+        return drop_partial_calls(output_of(shown), shown)
+    return None
+
+
+def shows_prompt(lead: str) -> bool:
+    """Return whether the line above a block calls it a prompt, and nothing calls it an output."""
+    return _PROMPT_LEAD.search(lead) is not None and _OUTPUT_LEAD.search(lead) is None
+
+
+def by_lead(lead: str, text: str) -> Evidence | None:
+    """Return what the line above a block says that it is: the content of a message, or a raw output."""
+    found = content_evidence(text) if _CONTENT_LEAD.search(lead) else None
+    if found is None and _OUTPUT_LEAD.search(lead):
+        found = output_of(text)
+    with suppress(RequestError):  # what is left of it is nothing
+        return None if found is None else drop_partial_calls(found, text)
+    return None
+
+
+def content_evidence(text: str) -> Evidence:
+    """Return the content of a message as evidence."""
+    chat = ChatResult({"role": "assistant", "content": text}, None)
+    return Evidence(Form.ANSWER, "the content of a message", chat=chat)
+
+
+def as_printed(evidence: Evidence, script: str) -> Evidence:
+    """Return an output below a script as what the script says that it prints: the content, if it does so."""
+    is_output = evidence.form is Form.OUTPUT and evidence.holds == (Part.RAW,) and evidence.raw is not None
+    if not is_output or _PRINTS_CONTENT.search(script) is None or CONTROL_TOKEN.search(evidence.raw or "") is not None:
+        return evidence
+    return content_evidence((evidence.raw or "").strip("\n"))
+
+
+def output_of(text: str) -> Evidence:
+    """Return a raw output as evidence."""
+    raw, notes = as_written(text)
+    return Evidence(Form.OUTPUT, f"a raw output of {len(raw):,} characters", raw=raw, notes=notes)
+
+
+def drop_partial_calls(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence without calls of which only a part was copied."""
+    return drop_unproven(drop_shortened(drop_headless_calls(evidence), text), text)
+
+
+def is_end_alone(evidence: Evidence) -> bool:
+    """Return whether an output is only an end token: next to other text, it ends whatever came before it."""
+    text = (evidence.raw or "").strip()
+    return CONTROL_TOKEN.fullmatch(text) is not None and "{" not in text  # as a call of Gemma 4 has it

@@ -1,0 +1,240 @@
+"""A report as a person writes it in a tracker: a title, headings of a form, prose, and fenced blocks.
+
+    [Bug]: Calls stay in content #123          a title, as a page shows it
+    someone opened on Jul 25, 2025
+    ### Your current environment               headings of a form
+    **What is the bug?**
+
+Its content is read block by block; the text around the blocks is talk, and shows at most a line of an output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.evidence.errors.not_errors import has_code, is_manual, is_source
+from prompt_debugger.core.evidence.errors.not_reported import harmless, is_agents_log
+from prompt_debugger.core.evidence.errors.unknown import cut_traceback, other_program
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.recognise import MARKER, recognise
+from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
+from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
+from prompt_debugger.core.evidence.values.token_lists import is_token_list
+
+NEEDED = (
+    "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, "
+    "complete and unchanged."
+)
+_NEEDED_BESIDE_COMMAND = (
+    "The words beside the command were not read: paste the answer (or its stream) with the request that it answers, or "
+    "the server's error, to find what went wrong."
+)
+_TOLD_WORD = re.compile(r"[A-Za-z][a-z']{0,30}[.,:;!?]?\Z")
+_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_MIN_TOLD, _MIN_WIDE = 8, 12  # words, characters
+_HEADING = re.compile(
+    r"(?mi)^[ \t>]{0,4}(?:#{1,6} |\*\*)[^\n]{0,20}?\b(?:bug|issue|description|describe|environment|version|summary|"
+    r"expected|actual|observed|steps|reproduc\w*|to reproduce|what happen\w*|which|question|motivation|proposal|"
+    r"system info|logs?|additional|checklist|prerequisites|problem|error message|root cause|workaround|"
+    r"umgebung|beschreibung|erwartet\w*|fehler\w*)\b|^[ \t>]{0,4}(?:#{1,6} |\*\*)[^\n]{0,10}"
+    r"(?:环境|问题|描述|复现|预期|期望|日志|版本|現象|バグ|環境)"
+)
+_TITLE = re.compile(
+    r"\A\s{0,9}(?:#{1,3} )?(?:\[(?:bug|issue|usage|feature|question|rfc|help)[^\]\n]{0,20}\]|"
+    r"[^\n]{8,200} #\d{1,7}[ \t]*\n)",
+    re.IGNORECASE,
+)
+_PAGE = re.compile(
+    r"(?m)^[^\n]{1,60}(?: · (?:description|comment|review) · \d{4}-|"
+    r"\b(?:opened|commented)(?: this issue)? on [A-Z][a-z]{2} \d)"
+)
+_RENDER = "To try it with a request: `render REQUEST --chat-template FILE`; alone: `check --chat-template FILE`."
+_AGENTS_LOG = (
+    "The text is the log of an agent that runs code which its model writes; an error of that code goes back to the "
+    "model and is not one of the server. It contains no answer as the server sent it."
+)
+_FILES = (
+    ("%PDF-", "a PDF"), ("PK\x03\x04", "an archive"), ("\x1f\x8b", "an archive"), ("\x1f\ufffd", "an archive"),
+    ("\x89PNG", "an image"), ("\ufffdPNG", "an image"), ("GIF8", "an image"),
+    ("GGUF", "a model's file"),
+)  # fmt: skip
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
+_PAGE_SOURCE = re.compile(r"(?i)<!doctype html|<html[ >]")
+_TEMPLATE = re.compile(r"\{%-?\s{0,9}(?:for|if|set|macro|elif|endfor|endif)\b")
+# Ollama's, in Go's notation; Helm and others have none of these fields.
+_GO_TEMPLATE = re.compile(
+    r"\{\{-?\s{0,9}(?:(?:if|else if|range|with)\b[^{}\n]{0,120}?)?[.$](?:Messages|System|Prompt|Response|Tools|"
+    r"ToolCalls|Role|Content)\b[^{}\n]{0,80}\}\}"
+)
+_GO_TOOLS = re.compile(r"\{\{[^{}\n]{0,120}\$?\.Tools\b")
+# What converters of models log: the template that they write into the file.
+_LOGGED_TEMPLATE = re.compile(r"(?m)^[^\n{<\[]{0,80}\b(?:[Ss]etting )?chat[_ ]template(?: to|:) \{[%{#]")
+_MODELFILE = re.compile(r"(?:#[^\n]*\n|\s)*+(?:FROM [^\n]{1,300}\n|TEMPLATE [\"])")
+_TEMPLATE_OPTION = re.compile(r"(?m)^(?!<)[^\n<{]{0,2000}\s--chat-templat(?:e|\Z|\n)")
+_MAX_PROSE = 200_000  # characters in which the parts of a report must show
+_NAME = re.compile(r"[A-Za-z_][\w.-]{0,80}")
+# A person's words behind the last closing marker of an output, on its line.
+_CLOSED_LINE = re.compile(
+    r"(?P<closer>(?:^|(?<=\n))[ \t]{0,8}(?:</[\w:|]{1,40}>|\[/[A-Z_]{1,40}\]))[ \t]{1,8}[^\n<>{}\[\]]{4,300}\Z"
+)
+_OPEN_CALL = re.compile(r"\s*+(?:<tool_call>\s*+)?<function=[\w.-]{1,100}>\s*+<parameter=[\w.-]{1,100}>\s")
+_ENDS = (">", "]", ")", "}", "\uff5c")
+
+
+def is_report(blocks: Sequence[Block]) -> bool:
+    """Return whether a text is a report: its prose has a title, lines of a tracker's page, or headings of a form."""
+    prose = "\n".join(block.text for block in blocks if block.kind is BlockKind.PROSE)
+    return _is_titled(prose)
+
+
+def _is_titled(prose: str) -> bool:
+    return any(shape.search(prose, 0, _MAX_PROSE) is not None for shape in (_TITLE, _PAGE, _HEADING))
+
+
+def is_template(text: str) -> bool:
+    """Return whether a text is a chat template, or a piece of one: what it prints is no one's output."""
+    return _TEMPLATE.search(text) is not None or _GO_TEMPLATE.search(text) is not None
+
+
+def gives_template(text: str) -> bool:
+    """Return whether a text is a command with a chat template as the value of its option: no one's output."""
+    found = _TEMPLATE_OPTION.search(text)
+    return found is not None and _TEMPLATE.search(text, found.end()) is not None
+
+
+def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
+    """Return whether an apparent error is a literal between lines of a program, or the remark above a command."""
+    at = next(index for index, one in enumerate(blocks) if one is block)
+    if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
+        return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
+    if is_manual("\n".join(one.text for one in blocks)):
+        return True
+    above, below = (
+        "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)
+        for part in (blocks[:at], blocks[at + 1 :])
+    )
+    is_between = block.kind is not BlockKind.FENCED and has_code(above) and has_code(below)
+    return is_between and is_source(f"{above}\n{below}")
+
+
+def begins_template(text: str) -> bool:
+    """Return whether a text is a chat template from its first character on, a log that shows one, or a Modelfile."""
+    is_begun = text.lstrip("\ufeff \t\r\n").startswith(("{%", "{#", "{{-", "{{ "))
+    logged = _LOGGED_TEMPLATE.search(text)
+    is_logged = logged is not None and MARKER.search(text, 0, logged.start()) is None
+    return ((is_begun or is_logged) and is_template(text)) or _is_modelfile(text)
+
+
+def _is_modelfile(text: str) -> bool:
+    return _MODELFILE.match(text) is not None and _GO_TEMPLATE.search(text) is not None
+
+
+def shown_output(prose: str) -> str | None:
+    """Return the only lines of prose that are an output by themselves: from a marker that begins a line to its end.
+
+    A report may show them twice.
+    """
+    if MARKER.search(prose) is None:
+        return None
+    found: list[str] = []
+    lines: list[str] = []
+    above = ""  # of a call of GLM, its name
+    at = 0  # where the line begins: a marker may need what is on the next one
+    for line in [*prose.split("\n"), ""]:
+        begins = bool(line.strip()) and MARKER.match(prose, at + len(line) - len(line.lstrip())) is not None
+        at += len(line) + 1
+        if line.strip() and (begins or lines):
+            is_name = not lines and line.strip().startswith("<arg_key>") and _NAME.fullmatch(above.strip()) is not None
+            lines += [above, line] if is_name else [line]
+            continue
+        above = line
+        if lines:
+            found.append("\n".join(lines))
+        lines = []
+    found = [_CLOSED_LINE.sub(r"\g<closer>", text) for text in found]
+    kept = [text for text in found if _is_to_its_end(text) and recognise(text) is Form.OUTPUT]
+    kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is not an output
+    return kept[0] if len({*kept}) == 1 else None
+
+
+def _is_to_its_end(text: str) -> bool:
+    """Return whether lines are an output to its end; a call within whose value it ends is no one's sentence either."""
+    return text.rstrip().endswith(_ENDS) or _OPEN_CALL.match(text) is not None
+
+
+def needed_beside_command(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """Return what to say of a report that shows how a server was started, and tells the rest in words."""
+    prose = " ".join(block.text for block in blocks if block.kind is BlockKind.PROSE)
+    told = [word for word in prose.split() if _TOLD_WORD.match(word) is not None]
+    is_told = len(told) >= _MIN_TOLD or len(_WIDE.findall(prose)) >= _MIN_WIDE
+    return (_NEEDED_BESIDE_COMMAND,) if is_told else ()
+
+
+def not_recognised(text: str, *, is_about: bool = False) -> RequestError:
+    """Return what to say of a text that was not understood: what it looks like, and what would be needed.
+
+    Args:
+        text: The text.
+        is_about: Whether it is known to be words about an output.
+    """
+    if not text.strip("\ufeff \t\r\n"):
+        return RequestError("Nothing was pasted.", NEEDED)
+    if (cut := cut_traceback(text)) is not None:
+        return RequestError(cut, "Paste the traceback to its end, with the line of the log above it.")
+    if (unrelated := other_program(text) or harmless(text)) is not None:
+        return RequestError(unrelated, NEEDED)
+    if is_agents_log(text):
+        return RequestError(_AGENTS_LOG, NEEDED)
+    value = json_of(text)
+    if value is None and (found := lenient_json_of(text) if text.lstrip().startswith(("{", "[")) else None) is not None:
+        value = found[0]
+    if isinstance(value, dict):
+        names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])
+        problem = f"The JSON object was not recognized; it has {names}." if names else "The JSON object is empty."
+    elif isinstance(value, list):
+        problem = f"The JSON list of {len(value):,} was not recognized; it begins with {shorten(value[:1], 60)}."
+    else:
+        return _refuse_words(text, is_about=is_about)
+    return RequestError(problem, NEEDED)
+
+
+def _refuse_words(text: str, *, is_about: bool) -> RequestError:
+    start = text.lstrip("\ufeff \t\r\n")[:2_000]
+    kind = next((kind for sign, kind in _FILES if start.startswith(sign)), None)
+    if kind is None and len(_CONTROL.findall(start)) * 10 > len(start):
+        kind = "a file that is not text"
+    if kind is not None:
+        return RequestError(f"The text is the content of {kind}.", "Copy the words that it shows, and paste those.")
+    if _PAGE_SOURCE.match(start) is not None:
+        return RequestError(
+            "The text is the source of an HTML page.",
+            "Copy the text that the page shows, or what the server's log says.",
+        )
+    if is_token_list(text):
+        return RequestError("The text lists the tokens of a vocabulary; a model wrote none of it.", NEEDED)
+    if _GO_TEMPLATE.search(text) is not None:
+        return _refuse_go_template(text)
+    if is_template(text):
+        return RequestError("The text is or contains a chat template, but nothing that was rendered with it.", _RENDER)
+    if is_about or _is_titled(text):
+        return RequestError(
+            "The text is a report in words; it contains no request, response, raw output, error or log that can be "
+            "read.",
+            NEEDED,
+        )
+    return RequestError(f"The text was not recognized; it begins with {shorten(text.strip()[:60], 50)}.", NEEDED)
+
+
+def _refuse_go_template(text: str) -> RequestError:
+    what = "a Modelfile" if _is_modelfile(text) else "a template"
+    problem = f"The text is or contains {what} of Ollama, but nothing that was rendered with it."
+    if _GO_TOOLS.search(text) is None:
+        problem += " What is shown of the template has no `.Tools`: Ollama answers a request with tools that the model "
+        problem += "does not support tools."
+    return RequestError(
+        problem,
+        "Templates in Go's notation are not rendered here. Paste the request with its answer, or give `check` the "
+        "model's own Jinja template.",
+    )

@@ -1,0 +1,301 @@
+"""Messages as agent frameworks hold them → messages of chat completions.
+
+    HumanMessage(content='Hi')   AIMessage(tool_calls=[…])   {"type": "ai", …}   {"lc": 1, "kwargs": {…}}   LangChain
+    ChatMessage(role=<MessageRole.USER: 'user'>, blocks=[TextBlock(…), ToolCallBlock(…)])                  LlamaIndex
+    {"role": "assistant", "content": [{"type": "tool-call", "toolName": …, "args": {…}}]}         Vercel's AI SDK
+    {"role": "assistant", "parts": [{"type": "tool-read", "input": {…}, "output": …}]}            the same, for a page
+    {"role": "assistant", "content": [{"toolUse": {"toolUseId": …, "name": …, "input": {…}}}]}    Bedrock's Converse
+    {"role": "assistant", "content": [{"type": "toolRequest", "toolCall": {"value": {…}}}]}       Goose
+    {"info": {"role": "assistant"}, "parts": [{"type": "tool", "tool": …, "state": {…}}]}         OpenCode
+    {"Role": {"Label": "assistant"}, "Items": [{"$type": "FunctionCallContent", …}]}              Semantic Kernel
+    AssistantMessage(content=[FunctionCall(id=…, arguments=…, name=…)])                           AutoGen
+    AssistantMessage(content='', tool_calls=[ToolCall(function=FunctionCall(name=…, arguments=…), id=…)])   Mistral
+
+Sources: the public documentation of each, and what people have posted, as of 2026-11.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.values.printed_objects import answer_of, class_of
+from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT, plain
+
+_ROLES: Mapping[str, str] = {
+    "human": "user", "user": "user", "ai": "assistant", "assistant": "assistant", "system": "system",
+    "developer": "developer", "tool": "tool", "function": "tool",
+}  # fmt: skip
+_CLASSES: Mapping[str, str] = {
+    "HumanMessage": "user", "HumanMessageChunk": "user", "UserMessage": "user", "SystemMessage": "system",
+    "DeveloperMessage": "developer", "AIMessage": "assistant", "AIMessageChunk": "assistant",
+    "AssistantMessage": "assistant", "ToolMessage": "tool", "FunctionMessage": "tool",
+}  # fmt: skip
+AUTOGENS_RESULTS = "FunctionExecutionResultMessage"
+CLASSES = (*_CLASSES, AUTOGENS_RESULTS, "ChatMessage")
+REASONS: Mapping[str, str] = {
+    "tool-calls": "tool_calls", "function_calls": "tool_calls", "tool_use": "tool_calls", "toolcalls": "tool_calls",
+    "end_turn": "stop", "stop": "stop", "max_tokens": "length", "length": "length", "content-filter": "content_filter",
+}  # fmt: skip
+
+
+def messages_of(value: JSON) -> list[JSONObject]:
+    """Return the messages that an object of a framework represents; none if it is not known, or cut."""
+    if not isinstance(value, dict) or CUT in value:
+        return []
+    for is_it, read in _READERS:
+        if is_it(value):
+            return read(value)
+    parts = _items(value.get("content")) or _items(value.get("parts"))
+    are_texts = bool(parts) and all(isinstance(part.get("text"), str) for part in parts)
+    return _read_parts(value) if "role" in value and are_texts else []
+
+
+def is_of_framework(value: JSON) -> bool:
+    """Return whether an object is a message in a framework's own form, and not in that of chat completions."""
+    return isinstance(value, dict) and any(is_it(value) for is_it, _ in _READERS)
+
+
+def call_of(name: JSON, arguments: JSON, call_id: JSON) -> JSONObject:
+    """Return a call; arguments that are not a text are written as JSON."""
+    text = arguments if isinstance(arguments, str) else json.dumps(plain(arguments) or {}, ensure_ascii=False)
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
+
+
+def assistant_of(text: str | None, calls: list[JSONObject]) -> JSONObject:
+    """Return an answer's message of its text and its calls."""
+    message: JSONObject = {"role": "assistant", "content": text}
+    return {**message, "tool_calls": list(calls)} if calls else message
+
+
+def _text(value: JSON) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        parts = [one if isinstance(one, str) else as_object(one).get("text") for one in value]
+        if all(isinstance(part, str) for part in parts):
+            return "".join(str(part) for part in parts)
+    return "" if value is None else json.dumps(plain(value), ensure_ascii=False)
+
+
+def _items(value: JSON) -> list[JSONObject]:
+    return [as_object(one) for one in value] if isinstance(value, list) else []
+
+
+def _result(call_id: JSON, content: JSON) -> JSONObject:
+    return {"role": "tool", "tool_call_id": call_id, "content": _text(content)}
+
+
+# LangChain and AutoGen, by their classes.
+
+
+def _class_name(value: JSONObject) -> str:
+    path = value.get("id")
+    if value.get("lc") == 1 and isinstance(path, list) and path:
+        return str(path[-1])
+    return class_of(value)
+
+
+def _is_langchain(value: JSONObject) -> bool:
+    is_typed = value.get("type") in ("human", "ai", "system", "tool") and ("content" in value or "data" in value)
+    return is_typed or _class_name(value) in _CLASSES or _class_name(value) == AUTOGENS_RESULTS
+
+
+def _langchain(value: JSONObject) -> list[JSONObject]:
+    kind = _class_name(value)
+    role = _CLASSES.get(kind) or _ROLES.get(str(value.get("type")), "user")
+    held = as_object(value.get("kwargs") if value.get("lc") == 1 else value.get("data")) or value
+    if kind == AUTOGENS_RESULTS:
+        return [_result(one.get("call_id"), one.get("content")) for one in _items(held.get("content"))]
+    if kind == "FunctionMessage":  # the result of a call in the older form, which has no id
+        return [{"role": "function", "name": held.get("name"), "content": _text(held.get("content"))}]
+    if role == "tool":
+        return [_result(held.get("tool_call_id"), held.get("content"))]
+    content = held.get("content")
+    if role != "assistant":
+        return [{"role": role, "content": _text(content)}]
+    if any(class_of(one) == "FunctionCall" for one in _items(content)):
+        return [autogens_answer(content)]
+    if any(as_object(one.get("function")) for one in _items(held.get("tool_calls"))):
+        answer = answer_of({**held, CLASS: "ChatMessage"})  # of Mistral's client, as the server sent it
+        return [as_object(answer)] if isinstance(answer, dict) else []
+    answer = answer_of({"additional_kwargs": {}, **held})
+    choices = _items(as_object(answer).get("choices"))
+    return [as_object(choices[0].get("message"))] if choices else []
+
+
+def autogens_event(value: JSONObject) -> list[JSONObject]:
+    """Return the messages of an event of a chat of AutoGen, printed as fields."""
+    content = value.get("content")
+    match value.get("type"):
+        case "ToolCallRequestEvent":
+            return [autogens_answer(content)]
+        case "ToolCallExecutionEvent":
+            return [_result(one.get("call_id"), one.get("content")) for one in _items(content)]
+        case "TextMessage" if isinstance(content, str):
+            return [{"role": "user" if value.get("source") == "user" else "assistant", "content": content}]
+        case _:
+            return []
+
+
+def autogens_answer(content: JSON) -> JSONObject:
+    """Return a model's answer as AutoGen represents it: a text, or a list of calls."""
+    calls = [call_of(one.get("name"), one.get("arguments"), one.get("id")) for one in _items(content)]
+    return assistant_of(content if isinstance(content, str) else None, calls)
+
+
+# LlamaIndex.
+
+
+def _is_llama_index(value: JSONObject) -> bool:
+    return "role" in value and ("blocks" in value or class_of(value) == "ChatMessage") and "tool_calls" not in value
+
+
+def _llama_index(value: JSONObject) -> list[JSONObject]:
+    role, extra = _ROLES.get(str(value.get("role")), "user"), as_object(value.get("additional_kwargs"))
+    blocks = _items(value.get("blocks"))
+    texts = [str(one.get("text") or "") for one in blocks if "text" in one]
+    text = "".join(texts) if "blocks" in value else _text(value.get("content"))
+    if role == "tool":
+        return [_result(extra.get("tool_call_id"), text)]
+    if role != "assistant":
+        return [{"role": role, "content": text}]
+    calls = [_called(one) for one in _items(extra.get("tool_calls"))]
+    calls = calls or [
+        call_of(one.get("tool_name"), one.get("tool_kwargs"), one.get("tool_call_id"))
+        for one in blocks
+        if "tool_name" in one
+    ]
+    return [assistant_of(text or None, calls)]
+
+
+def _called(call: JSONObject) -> JSONObject:
+    function = as_object(call.get("function"))
+    return call_of(function.get("name"), function.get("arguments"), call.get("id"))
+
+
+# Vercel's AI SDK, Goose and Bedrock: parts in `content`, or in `parts`.
+
+
+def _has_parts(value: JSONObject) -> bool:
+    parts = _items(value.get("content")) or _items(value.get("parts"))
+    return "role" in value and any(map(_is_part, parts))
+
+
+def _is_part(part: JSONObject) -> bool:
+    kind = str(part.get("type", ""))
+    if {"toolUse", "toolResult"} & part.keys() or kind in ("toolRequest", "toolResponse", "tool-invocation"):
+        return True
+    return kind.startswith("tool-") and ("toolCallId" in part or "toolName" in part)
+
+
+def _read_parts(value: JSONObject) -> list[JSONObject]:
+    parts = _items(value.get("content")) or _items(value.get("parts"))
+    texts = [
+        str(part["text"]) for part in parts if isinstance(part.get("text"), str) and part.get("type") != "reasoning"
+    ]
+    calls: list[JSONObject] = []
+    results: list[JSONObject] = []
+    for part in parts:
+        call, result = _read_part(part)
+        calls += [call] if call is not None else []
+        results += [result] if result is not None else []
+    role = _ROLES.get(str(value.get("role")), "user")
+    own: list[JSONObject] = []
+    if role == "assistant":
+        own = [assistant_of("".join(texts) or None, calls)]
+    elif texts:
+        own = [{"role": "user" if role == "tool" else role, "content": "".join(texts)}]
+    return [*own, *results] if role == "assistant" else [*results, *own]
+
+
+def _read_part(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
+    """Return the call and the result that a part is; `None` for what it is not."""
+    kind = str(part.get("type", ""))
+    if kind in ("toolRequest", "toolResponse"):
+        return _read_gooses(part)
+    used, back = as_object(part.get("toolUse")), as_object(part.get("toolResult"))
+    if used:
+        return call_of(used.get("name"), used.get("input"), used.get("toolUseId")), None
+    if back:
+        return None, _result(back.get("toolUseId"), back.get("content"))
+    part = as_object(part.get("toolInvocation")) or part
+    if not _is_part(part) and "toolCallId" not in part:
+        return None, None
+    name = part.get("toolName") or kind.removeprefix("tool-")
+    given = part.get("input", part.get("args"))
+    held = part.get("output", part.get("result", part.get("errorText")))
+    result = None if held is None else _result(part.get("toolCallId"), as_object(held).get("value", held))
+    is_result = kind == "tool-result"
+    return None if is_result else call_of(name, given, part.get("toolCallId")), result
+
+
+def _read_gooses(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
+    if part.get("type") == "toolResponse":
+        return None, _result(part.get("id"), as_object(part.get("toolResult")).get("value"))
+    called = as_object(as_object(part.get("toolCall")).get("value"))
+    return call_of(called.get("name"), called.get("arguments"), part.get("id")), None
+
+
+# OpenCode and Semantic Kernel.
+
+
+def _is_opencode(value: JSONObject) -> bool:
+    return "role" in as_object(value.get("info")) and isinstance(value.get("parts"), list)
+
+
+def _opencode(value: JSONObject) -> list[JSONObject]:
+    parts, role = _items(value.get("parts")), str(as_object(value.get("info")).get("role"))
+    text = "".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
+    if role != "assistant":
+        return [{"role": "user", "content": text}]
+    tools = [part for part in parts if part.get("type") == "tool"]
+    states = [as_object(part.get("state")) for part in tools]
+    calls = [
+        call_of(one.get("tool"), state.get("input"), one.get("callID"))
+        for one, state in zip(tools, states, strict=True)
+    ]
+    results = [
+        _result(one.get("callID"), state.get("output", state.get("error")))
+        for one, state in zip(tools, states, strict=True)
+        if {"output", "error"} & state.keys()
+    ]
+    return [assistant_of(text or None, calls), *results]
+
+
+def _is_semantic_kernel(value: JSONObject) -> bool:
+    return "Label" in as_object(value.get("Role")) and isinstance(value.get("Items"), list)
+
+
+def _semantic_kernel(value: JSONObject) -> list[JSONObject]:
+    items = _items(value.get("Items"))
+    role = _ROLES.get(str(as_object(value.get("Role")).get("Label")).lower(), "user")
+    text = "".join(str(item.get("Text") or "") for item in items)
+    results = [
+        _result(item.get("CallId"), item.get("Result"))
+        for item in items
+        if item.get("$type") == "FunctionResultContent"
+    ]
+    if role == "tool" or results:
+        return results
+    if role != "assistant":
+        return [{"role": role, "content": text}]
+    called = [item for item in items if item.get("$type") == "FunctionCallContent"]
+    calls = [call_of(_plugin_name(item), item.get("Arguments"), item.get("Id")) for item in called]
+    return [assistant_of(text or None, calls)]
+
+
+def _plugin_name(item: JSONObject) -> str:
+    names = [str(item[name]) for name in ("PluginName", "FunctionName") if item.get(name)]
+    return "-".join(names)
+
+
+_READERS: tuple[tuple[Callable[[JSONObject], bool], Callable[[JSONObject], list[JSONObject]]], ...] = (
+    (_is_langchain, _langchain),
+    (_is_opencode, _opencode),
+    (_is_semantic_kernel, _semantic_kernel),
+    (_has_parts, _read_parts),
+    (_is_llama_index, _llama_index),
+)

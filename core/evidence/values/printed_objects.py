@@ -1,0 +1,397 @@
+"""Objects that Python printed → the JSON that servers send: answers, streams, messages of frameworks.
+
+ChatCompletion(id='…', choices=[Choice(…)])     Message(content=[TextBlock(…), ToolUseBlock(…)])
+ChatCompletionChunk(…)  ChoiceDelta(…)          AIMessage(content='', additional_kwargs={…}, tool_calls=[…])
+Response(output=[ResponseFunctionToolCall(…)])  RequestOutput(prompt='…', outputs=[CompletionOutput(…)])
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.answers.shapes import is_called_function
+from prompt_debugger.core.evidence.values.printed_classes import (
+    ANTHROPIC_EVENTS,
+    BLOCK_TYPES,
+    BLOCKS,
+    CALLS,
+    CHOICES,
+    COMPLETIONS,
+    GEMINI,
+    ITEMS,
+    LANGCHAIN,
+    MESSAGES,
+    RESPONSES,
+    RESPONSES_EVENTS,
+    STREAMED,
+)
+from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT, plain
+
+_KEPT_NULLS = ("content", "finish_reason", "logprobs", "usage")
+_WORD_START = re.compile(r"_([a-z])")
+_NESTED = re.compile(r"(?<!\A)(?=[A-Z])")
+
+
+def class_of(value: JSON) -> str:
+    """Return the class that was printed; "" of anything else."""
+    return str(as_object(value).get(CLASS, ""))
+
+
+def answer_of(value: JSON) -> JSON:
+    """Return an answer as a server sends it; `None` if the object is not one, or too little of it was read.
+
+    Args:
+        value: As `read_printed` returns it.
+    """
+    if isinstance(value, list):
+        return _read_list(value)
+    if not isinstance(value, dict):
+        return None
+    make = _BY_CLASS.get(class_of(value)) or _reader_by_fields(value)
+    return None if make is None else make(value)
+
+
+def has_cut_answer(value: JSON) -> bool:
+    """Return whether the text ended inside the message of an answer, not only after it."""
+    if not isinstance(value, dict):
+        return isinstance(value, list) and any(has_cut_answer(item) for item in value)
+    choices = value.get("choices")
+    if isinstance(choices, list) and choices:
+        choice = as_object(choices[0])
+        message = choice.get("message")
+        if isinstance(choice.get("text"), str):  # of plain completions
+            return CUT in choice
+        return not isinstance(message, dict) or CUT in message
+    return CUT in value
+
+
+def stream_text(values: list[JSONObject]) -> str:
+    """Return printed chunks, deltas or events as the lines that came over the wire."""
+    lines: list[str] = []
+    for value in values:
+        name = class_of(value)
+        if name in ANTHROPIC_EVENTS:
+            kind = ANTHROPIC_EVENTS[name]
+            lines.append(f"event: {kind}\ndata: {json.dumps({**_drop_nulls(value), 'type': kind})}\n\n")
+            continue
+        if name in RESPONSES_EVENTS:
+            lines.append(f"data: {json.dumps(plain(value))}\n\n")
+            continue
+        body = _drop_nulls(value)
+        kind = STREAMED.get(name, "chunk")
+        if kind == "call":
+            body = {"tool_calls": [body]}
+        if kind in ("delta", "call"):
+            body = {"choices": [{"index": 0, "delta": body, "finish_reason": None}]}
+        elif kind == "choice":
+            body = {"choices": [body]}
+        lines.append(f"data: {json.dumps(body)}\n\n")
+    if has_no_end(values):
+        lines.append("data: [DONE]\n\n")
+    return "".join(lines)
+
+
+def pieces_of_message(value: JSONObject) -> list[JSONObject]:
+    """Return the deltas of a LangChain message whose calls are the pieces of a stream, which it could not put together.
+
+    A piece that continues a call has no name; LangChain joins pieces by their index.
+    """
+    calls = as_object(value.get("additional_kwargs")).get("tool_calls") if class_of(value) in LANGCHAIN else None
+    pieces = [as_object(call) for call in calls] if isinstance(calls, list) else []
+    names = [as_object(piece.get("function")).get("name") for piece in pieces]
+    if not names or not names[0] or all(names):
+        return []
+    content = value.get("content")
+    deltas: list[JSONObject] = [{CLASS: "ChoiceDelta", "role": "assistant", "content": content if content else None}]
+    for piece in pieces:
+        deltas.append({CLASS: "ChoiceDelta", "tool_calls": [plain(piece)]})
+    return deltas
+
+
+def deltas_of_chunks(values: list[JSONObject]) -> list[JSONObject]:
+    """Return the deltas of LangChain's `AIMessageChunk`s, printed as they came; none of a lone one that is complete."""
+    if not values or any(class_of(value) != "AIMessageChunk" for value in values):
+        return []
+    chunks = [[as_object(one) for one in _list(value.get("tool_call_chunks"))] for value in values]
+    if len(values) < 2 and all(one.get("name") for one in chunks[0]):
+        return []
+    deltas: list[JSONObject] = []
+    for value, calls in zip(values, chunks, strict=True):
+        pieces: list[JSON] = [
+            {
+                "index": call.get("index"),
+                "id": call.get("id"),
+                "function": {
+                    "arguments": call.get("args"),
+                    **({"name": call["name"]} if call.get("name") is not None else {}),  # Python prints what is absent
+                },
+            }
+            for call in calls
+        ]
+        content = value.get("content")
+        delta: JSONObject = {CLASS: "ChoiceDelta", "content": content if isinstance(content, str) else None}
+        deltas.append({**delta, "tool_calls": pieces} if pieces else delta)
+    return deltas
+
+
+def _list(value: JSON) -> list[JSON]:
+    return value if isinstance(value, list) else []
+
+
+def has_no_end(values: list[JSONObject]) -> bool:
+    """Return whether a printed stream is made of deltas alone, which have no word on how it ended."""
+    return all(STREAMED.get(class_of(value)) in ("delta", "call") for value in values)
+
+
+def offline_run(value: JSONObject) -> JSONObject:
+    """Return prompt, text, ids and finish reason of a run of `LLM.generate` that was printed."""
+    outputs = value.get("outputs")
+    first = outputs[0] if isinstance(outputs, list) and outputs else value
+    output = as_object(first)
+    return as_object(
+        plain(
+            {
+                "prompt": value.get("prompt"),
+                "raw": output.get("text"),
+                "token_ids": output.get("token_ids"),
+                "finish_reason": output.get("finish_reason"),
+            }
+        )
+    )
+
+
+def _read_list(values: list[JSON]) -> JSON:
+    names = {class_of(value) for value in values}
+    if names and names <= set(BLOCKS):
+        return _anthropic({"content": values, **({CUT: True} if any(has_cut_answer(v) for v in values) else {})})
+    if names and names <= set(ITEMS):
+        return {"object": "response", "output": [_item(as_object(value)) for value in values if not _is_cut(value)]}
+    if names and names <= set(CALLS):
+        return _message({"role": "assistant", "content": None, "tool_calls": values})
+    return None
+
+
+def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
+    """Return how an object without a class, or a dict, is read, by what it holds."""
+    if "candidates" in value:
+        return _gemini
+    choices = value.get("choices")
+    if isinstance(choices, list) and any(_is_choice(as_object(choice)) for choice in choices):
+        return _completion
+    message = value.get("message")
+    if isinstance(message, dict) and "finish_reason" in value:
+        return _one_choice
+    if "additional_kwargs" in value or "response_metadata" in value:
+        return _langchain
+    is_message = value.get("role") == "assistant" and ("tool_calls" in value or "content" in value)
+    if is_message or (isinstance(value.get("tool_calls"), list) and "role" not in value and "messages" not in value):
+        return _anthropic if isinstance(value.get("content"), list) and value.get("type") == "message" else _message
+    return _call_alone if is_called_function(value) else None
+
+
+def _call_alone(value: JSONObject) -> JSON:
+    """Return the message of which only a call's function was copied: its arguments are a text, as servers send them."""
+    return {"role": "assistant", "tool_calls": [{"type": "function", "function": plain(value)}]}
+
+
+def _is_choice(choice: JSONObject) -> bool:
+    return "message" in choice or (isinstance(choice.get("text"), str) and "finish_reason" in choice)
+
+
+def _completion(value: JSONObject) -> JSON:
+    choices = value.get("choices")
+    read = [_choice(as_object(choice)) for choice in choices] if isinstance(choices, list) else []
+    kept: list[JSON] = [choice for choice in read if choice is not None]
+    rest = as_object(plain({name: item for name, item in value.items() if name != "choices"}))
+    return {**rest, "choices": kept} if kept else None
+
+
+def _choice(value: JSONObject) -> JSONObject | None:
+    message = value.get("message")
+    if "message" not in value:
+        return None if "text" not in value else as_object(plain(value))
+    read = _message(as_object(message))
+    if not isinstance(read, dict):
+        return None
+    rest = as_object(plain({name: item for name, item in value.items() if name != "message"}))
+    if CUT in as_object(message):
+        rest.pop("finish_reason", None)  # it is the word on a message of which only the beginning is known
+    return {**rest, "message": read}
+
+
+def _one_choice(value: JSONObject) -> JSON:
+    choice = _choice(value)
+    return None if choice is None else {"choices": [choice]}
+
+
+def _message(value: JSONObject) -> JSON:
+    """Return a message; of one that is cut only whole calls and whole texts, and `None` if there are none."""
+    calls = value.get("tool_calls")
+    whole = [call for call in calls if _is_whole_call(call)] if isinstance(calls, list) else []
+    rest = {name: item for name, item in value.items() if name != "tool_calls"}
+    message = _drop_nulls(rest)
+    message.setdefault("role", "assistant")
+    if isinstance(calls, list):
+        message["tool_calls"] = [{"type": "function", **_drop_nulls(_encoded(as_object(call)))} for call in whole]
+    elif calls is not None:
+        message["tool_calls"] = plain(calls)
+    is_empty = not whole and not message.get("content")
+    return None if CUT in value and is_empty else message
+
+
+def _encoded(call: JSONObject) -> JSONObject:
+    """Return a call with its arguments as a text.
+
+    Clients of Ollama and Mistral, whose class is `ToolCall`, print them as the object that the API sends.
+    """
+    function = as_object(call.get("function"))
+    arguments = function.get("arguments")
+    if class_of(call) != "ToolCall" or not isinstance(arguments, dict) or CLASS in arguments:
+        return call
+    text = json.dumps(plain(arguments), ensure_ascii=False)
+    return {**call, "function": {**function, "arguments": text}}
+
+
+def _lone_call(value: JSONObject) -> JSON:
+    return None if _is_cut(value) else _message({"role": "assistant", "content": None, "tool_calls": [value]})
+
+
+def _anthropic(value: JSONObject) -> JSON:
+    blocks = value.get("content")
+    if isinstance(blocks, str):
+        return _message(value)
+    whole = [_block(as_object(block)) for block in blocks if not _is_cut(block)] if isinstance(blocks, list) else []
+    if not whole and CUT in value:
+        return None
+    rest = as_object(plain({name: item for name, item in value.items() if name != "content"}))
+    if CUT in value and any(map(_is_cut, blocks if isinstance(blocks, list) else ())):
+        rest.pop("stop_reason", None)
+    return {**rest, "type": "message", "role": "assistant", "content": list(whole)}
+
+
+def _lone_block(value: JSONObject) -> JSON:
+    return _anthropic({"content": [value], **({CUT: True} if _is_cut(value) else {})})
+
+
+def _block(value: JSONObject) -> JSON:
+    kind = BLOCK_TYPES.get(class_of(value))
+    return {**({"type": kind} if kind else {}), **_drop_nulls(value)}
+
+
+def _responses(value: JSONObject) -> JSON:
+    output = value.get("output")
+    if not isinstance(output, list):
+        return None
+    whole: list[JSON] = [_item(as_object(item)) for item in output if not _is_cut(item)]
+    rest = as_object(plain({name: item for name, item in value.items() if name != "output"}))
+    return {**rest, "object": "response", "output": whole} if whole or CUT not in value else None
+
+
+def _item(value: JSONObject) -> JSON:
+    kinds = dict(zip(ITEMS, ("function_call", "message", "reasoning"), strict=True))
+    kind = kinds.get(class_of(value))
+    return {**({"type": kind} if kind else {}), **_drop_nulls(value)}
+
+
+def _lone_item(value: JSONObject) -> JSON:
+    return None if _is_cut(value) else {"object": "response", "output": [_item(value)]}
+
+
+def _langchain(value: JSONObject) -> JSON:
+    extra, metadata = as_object(value.get("additional_kwargs")), as_object(value.get("response_metadata"))
+    message: JSONObject = {"role": "assistant", "content": plain(value.get("content"))}
+    calls = extra.get("tool_calls")  # as the server sent them, unless JavaScript printed `[Object]` in their place
+    if not isinstance(calls, list) or not all(as_object(as_object(call).get("function")) for call in calls):
+        kept, invalid = value.get("tool_calls"), value.get("invalid_tool_calls")
+        both = [*(kept if isinstance(kept, list) else []), *(invalid if isinstance(invalid, list) else [])]
+        calls = [_langchain_call(as_object(call)) for call in both if not _is_cut(call)]
+    whole = [call for call in calls if not _is_cut(call)]
+    if whole:
+        message["tool_calls"] = plain(whole)
+    function = extra.get("function_call")  # the older form of a call
+    if not whole and isinstance(function, dict) and not _is_cut(function):
+        message["function_call"] = plain(function)
+    if isinstance(extra.get("reasoning_content"), str):
+        message["reasoning_content"] = extra["reasoning_content"]
+    if CUT in value and not whole and "function_call" not in message and not message["content"]:
+        return None
+    reason = metadata.get("finish_reason", metadata.get("stop_reason"))
+    if metadata.get("done_reason") == "load":  # Ollama's word for an answer to no message
+        reason = "load"
+    usage = metadata.get("token_usage", metadata.get("usage"))
+    choice: JSONObject = {"index": 0, "message": message, "finish_reason": reason}
+    return {"choices": [choice], **({"usage": plain(usage)} if isinstance(usage, dict) else {})}
+
+
+def _langchain_call(call: JSONObject) -> JSON:
+    arguments = call.get("args")
+    text = arguments if isinstance(arguments, str) else json.dumps(plain(arguments), ensure_ascii=False)
+    return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": text}}
+
+
+def _gemini(value: JSONObject) -> JSON:
+    return None if CUT in value and not value.get("candidates") else _camel(plain(value))
+
+
+def _camel(value: JSON) -> JSON:
+    """Return a value with the names of Google's REST API; what a call holds keeps its own."""
+    if isinstance(value, list):
+        return [_camel(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        _WORD_START.sub(lambda found: found[1].upper(), name): item if name in ("args", "response") else _camel(item)
+        for name, item in value.items()
+        if item is not None
+    }
+
+
+def _is_cut(value: JSON) -> bool:
+    return not isinstance(value, dict) or CUT in value
+
+
+def _is_whole_call(call: JSON) -> bool:
+    """Return whether a call can be read: it is complete, or cut only after its function."""
+    function = as_object(as_object(call).get("function"))
+    return not _is_cut(call) or (CUT not in function and "name" in function and "arguments" in function)
+
+
+def _drop_nulls(value: JSONObject) -> JSONObject:
+    """Return an object as it is sent: fields that a class prints though nothing was set are left out."""
+    found: JSONObject = {}
+    for name, item in value.items():
+        if name in (CLASS, CUT) or name.startswith("$") or (item is None and name not in _KEPT_NULLS):
+            continue
+        if isinstance(item, dict) and CLASS in item:
+            found[name] = _drop_nulls(item)
+        elif isinstance(item, list):
+            found[name] = [_drop_nulls(one) if isinstance(one, dict) and CLASS in one else plain(one) for one in item]
+        else:
+            found[name] = plain(item)
+    return found
+
+
+def _read_message_class(value: JSONObject) -> JSON:
+    """Return what a `Message(…)` is: Anthropic's with blocks, or LiteLLM's with a text."""
+    return _anthropic(value) if isinstance(value.get("content"), list) else _message(value)
+
+
+_BY_CLASS: Mapping[str, Callable[[JSONObject], JSON]] = {
+    **dict.fromkeys(COMPLETIONS, _completion),
+    "ModelResponse": lambda value: _responses(value) if "output" in value else _completion(value),
+    **dict.fromkeys(CHOICES, _one_choice),
+    **dict.fromkeys(MESSAGES, _message),
+    **dict.fromkeys(CALLS, _lone_call),
+    **dict.fromkeys(RESPONSES, _responses),
+    **dict.fromkeys(ITEMS, _lone_item),
+    **dict.fromkeys(BLOCKS, _lone_block),
+    **dict.fromkeys(LANGCHAIN, _langchain),
+    **dict.fromkeys(GEMINI, _gemini),
+    "Message": _read_message_class,
+    "BetaMessage": _read_message_class,
+    "ToolsBetaMessage": _read_message_class,
+}
