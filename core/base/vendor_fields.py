@@ -8,8 +8,9 @@ Source: the references of the vendors' chat completions as of 2026-11: platform.
 console.groq.com/docs/api-reference, inference-docs.cerebras.ai/api-reference, docs.mistral.ai/api,
 openrouter.ai/docs/api-reference, docs.cohere.com/reference/chat, docs.together.ai/reference, docs.fireworks.ai,
 docs.z.ai/guides, api-docs.deepseek.com, platform.moonshot.ai/docs, docs.perplexity.ai/api-reference, docs.x.ai,
-help.aliyun.com/zh/model-studio, docs.aws.amazon.com/bedrock (Converse, Nova). Those of xAI, Fireworks, Moonshot and DashScope, and some of Cerebras,
-were not compared with the reference itself.
+help.aliyun.com/zh/model-studio, docs.aws.amazon.com/bedrock (Converse, Nova).
+
+What is listed of xAI, Fireworks, Moonshot and DashScope, and a part of Cerebras, was not compared with the reference.
 """
 
 from __future__ import annotations
