@@ -158,17 +158,17 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
 def _complete(events: Sequence[JSONObject]) -> list[JSONObject]:
     """Return events with what came before the first piece of a text, where its last event has the text whole."""
     completed = list(events)
+    pieces: dict[tuple[str, str], list[int]] = {}
+    for number, one in enumerate(events):
+        if isinstance(one.get("delta"), str):
+            pieces.setdefault((str(one.get("type")), _place(one)), []).append(number)
     for done in events:
-        name = _WHOLE.get(str(done.get("type")), "")
-        kind, whole = f"{str(done.get('type')).removesuffix('.done')}.delta", text_of(done.get(name)) if name else None
-        numbers = [
-            number
-            for number, one in enumerate(completed)
-            if one.get("type") == kind and _place(one) == _place(done) and isinstance(one.get("delta"), str)
-        ]
-        shown = "".join(str(completed[number]["delta"]) for number in numbers)
+        kind = str(done.get("type"))
+        whole = text_of(done.get(_WHOLE[kind])) if kind in _WHOLE else None
+        numbers = pieces.pop((f"{kind.removesuffix('.done')}.delta", _place(done)), []) if whole else []
+        shown = "".join(str(events[number]["delta"]) for number in numbers)
         if numbers and whole and len(shown) < len(whole) and whole.endswith(shown):
-            first = completed[numbers[0]]
+            first = events[numbers[0]]
             completed[numbers[0]] = {**first, "delta": whole[: len(whole) - len(shown)] + str(first["delta"])}
     return completed
 
