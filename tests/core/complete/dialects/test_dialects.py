@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.dialects import DIALECTS, responses
 from prompt_debugger.core.evidence import Form, Part, gather_evidence, read_evidence, show_evidence
 from prompt_debugger.core.evidence.evidence import trace_of
@@ -339,7 +340,7 @@ def test_a_call_of_a_namespace_has_the_name_that_the_model_writes(namespace, nam
 
 
 def test_a_stream_that_ends_each_text_many_times_is_read_in_linear_time() -> None:
-    piece = {"type": "response.output_text.delta", "output_index": 0, "delta": "a"}
-    end = {"type": "response.output_text.done", "output_index": 0, "text": "So: a"}
+    piece: JSONObject = {"type": "response.output_text.delta", "output_index": 0, "delta": "a"}
+    end: JSONObject = {"type": "response.output_text.done", "output_index": 0, "text": "So: a"}
 
     assert grows_linearly(lambda size: responses.DIALECT.read_events([piece, end] * size, ""), first=100)
