@@ -1,8 +1,8 @@
-"""How a server software without vLLM's flags is told to read a family's calls.
+"""How a server software without vLLM's flags is told to read a family's calls, and to split off its thoughts.
 
-Sources: docs of Ollama (Modelfile), LM Studio (tool use) and LMDeploy (tools of its API server), mlx-lm's
-`tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py` (34eff6a) and NVIDIA/TensorRT-LLM#12196; the page of
-mlx-openai-server on PyPI, jundot/omlx#1989, raullenchai/Rapid-MLX#25, waybarrios/vllm-mlx#28.
+Sources: docs of Ollama (Modelfile, thinking), LM Studio (tool use, API changelog of 0.3.9) and LMDeploy (tools of its
+API server), mlx-lm's `tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py` (34eff6a) and NVIDIA/TensorRT-
+LLM#12196; the page of mlx-openai-server on PyPI, jundot/omlx#1989, raullenchai/Rapid-MLX#25, waybarrios/vllm-mlx#28.
 """
 
 from __future__ import annotations
@@ -48,6 +48,24 @@ _OF_LLAMA_CPP_PYTHON = (
     "or `functionary-v2`), whatever the template: serve the model with llama.cpp's `llama-server --jinja`, or "
     "read the call in the client."
 )
+
+
+_OF_THOUGHTS = {
+    "ollama": "Send `think: true`: Ollama then splits off the thoughts of models that it knows as thinking ones. If "
+    "that does not help: take the model from its library, as the template of one from elsewhere often says nothing of "
+    "thoughts; or split the text at the closing tag in the client.",
+    "llama.cpp": "Start llama-server with `--jinja --reasoning-format auto`, in a current release.",
+    "lm-studio": "Switch on in LM Studio (App Settings, Developer) that `reasoning_content` comes separately, and "
+    "update it; or split the text at the closing tag in the client.",
+}
+
+
+def way_for_thoughts(trace: Trace) -> str | None:
+    """Return what splits thoughts off where the software has no flag `--reasoning-parser`; else `None`."""
+    if trace.server is None:  # then only Ollama's own API shows itself
+        is_ollamas = trace.chat is not None and '"done_reason"' in trace.chat.body
+        return _OF_THOUGHTS["ollama"] if is_ollamas else None
+    return _OF_THOUGHTS.get(trace.server.kind)
 
 
 def own_way(trace: Trace, family: str) -> Step | None:

@@ -29,6 +29,7 @@ from prompt_debugger.core.base.types import Certainty, Fate, SegmentKind, Severi
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.hosted import hosted_by
+from prompt_debugger.core.diagnose.parser_setup import way_for_thoughts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
     UNREAD_THOUGHTS,
@@ -96,7 +97,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     if marker is None:
         return
     at, vendor = content.find(marker), hosted_by(trace)
-    own = _fix(trace) if opened is None else _fix_of_whole_block(trace, opened)
+    own = way_for_thoughts(trace) or (_fix(trace) if opened is None else _fix_of_whole_block(trace, opened))
     yield Report(
         title="Content contains a reasoning block.",
         detail=f"`{marker}` is at character {at} of content. {_cause(trace, vendor)}",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from prompt_debugger.core.base.types import Request, Server, Trace
+from prompt_debugger.core.base.types import ChatResult, JSONObject, Request, Server, Trace
+from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.diagnose.advice import Step, advise, parse_it_yourself
 from prompt_debugger.core.diagnose.calls.unparsed_calls import beside_its_parser, has_its_parser, parser_steps
 from prompt_debugger.core.diagnose.parser_setup import own_way
@@ -176,3 +179,28 @@ def test_what_the_server_has_already_is_named_as_a_person_would() -> None:
     assert said == (
         "`temperature: 0` and the tool parser `hermes` are set already, and the problem remains. Update the server."
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("ollama", "Send `think: true`"),
+        ("llama.cpp", "Start llama-server with `--jinja --reasoning-format auto`"),
+        ("lm-studio", "Switch on in LM Studio"),
+        ("vllm", "The block has its opening tag: start the server with the `--reasoning-parser`"),
+    ],
+)
+def test_thoughts_in_content_are_split_off_as_the_software_does_it(kind: str, words: str) -> None:
+    chat = ChatResult({"role": "assistant", "content": "<think>\nHm.\n</think>\n\nOslo."}, "stop")
+    (found,) = diagnose_trace(replace(served_by(kind), chat=chat))
+
+    assert found.code == "PD409"
+    assert found.fix.startswith(words)
+
+
+def test_an_answer_of_ollamas_own_api_shows_whose_it_is() -> None:
+    ended = '{"message": {"content": "…"}, "done": true, "done_reason": "stop"}'
+    content: JSONObject = {"role": "assistant", "content": "<think>\nHm.\n</think>\n\nOslo."}
+    (found,) = diagnose_trace(Trace(Request({}, ""), chat=ChatResult(content, "stop", body=ended)))
+
+    assert found.fix.startswith("Send `think: true`")
