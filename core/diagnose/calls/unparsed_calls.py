@@ -117,12 +117,21 @@ def bare_json_steps(trace: Trace, family: str) -> tuple[Step, ...]:
 
 def describe_fallback(family: str) -> str:
     """Return what to look at where a model, by its name, writes another notation than bare JSON."""
-    markers = FORMATS[family].facts.call_markers or ()
-    marked = f", with `{markers[0].strip()}` before each call" if markers else ""
+    opener = _opener(family)
+    marked = f", with `{opener}` before each call" if opener else ""
     return (
         f"By its name, this model writes the notation of `{family}`{marked}, and here that is missing: it fell back to "
         "plain JSON. Check that its own template is used and that the prompt contains the tools (`render`)."
     )
+
+
+def _opener(family: str) -> str:
+    """Return the marker that opens a family's calls: the first of its record, a tag that is closed, or the only one."""
+    given, markers = FORMATS[family].facts.call_markers, FORMATS[family].call_markers
+    if given:
+        return next((marker.strip() for marker in given if "sep" not in marker), "")
+    paired = (marker for marker in markers if marker.startswith("<") and f"</{marker[1:]}" in markers)
+    return next(paired, markers[0] if len(markers) == 1 else "").strip()
 
 
 def is_bare_json(trace: Trace, family: str) -> bool:

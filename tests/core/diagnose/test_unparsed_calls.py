@@ -19,6 +19,7 @@ from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     STREAM_ALONE,
     bare_json_steps,
     departs,
+    describe_fallback,
     family_of_model,
     foreign_parser,
     is_bare_json,
@@ -190,3 +191,22 @@ def test_the_parsers_of_a_family_are_named_by_software() -> None:
     assert readers_of("hermes").startswith("vLLM's `hermes`")
     assert " and SGLang's `hermes`" in readers_of("hermes")
     assert readers_of("gemma3") == ""
+
+
+@pytest.mark.parametrize(
+    ("family", "marker"),
+    [
+        ("hermes", "<tool_call>"),
+        ("mistral", "[TOOL_CALLS]"),
+        ("granite3", "<|tool_call|>"),
+        ("hunyuan_v3", "<tool_calls"),
+        ("seed_oss", "<seed:tool_call>"),
+        ("kimi_k2", None),
+        ("harmony", None),
+    ],
+)
+def test_the_marker_that_is_missing_is_the_one_that_opens_calls(family: str, marker: str | None) -> None:
+    with_marker = f"of `{family}`, with `{marker}` before each call, and here that is missing"
+
+    assert (with_marker in describe_fallback(family)) is (marker is not None)
+    assert describe_fallback(family).startswith(f"By its name, this model writes the notation of `{family}`")
