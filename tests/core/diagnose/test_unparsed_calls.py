@@ -121,7 +121,11 @@ def test_of_bare_json_whose_model_is_unknown_the_model_is_asked_for(kind: str, k
 @pytest.mark.parametrize(
     ("model", "says", "parser"),
     [
-        ("Qwen/Qwen3-8B", "the notation of `hermes`, and here that is missing", "hermes"),
+        (
+            "Qwen/Qwen3-8B",
+            "the notation of `hermes`, with `<tool_call>` before each call, and here that is missing",
+            "hermes",
+        ),
         ("Qwen/Qwen3-Coder-Next", "of `qwen3_coder`, with `<tool_call>` before each call, and here", "qwen3_coder"),
         ("meta-llama/Llama-3.1-8B-Instruct", None, "llama3_json"),
         (None, None, "llama3_json"),
