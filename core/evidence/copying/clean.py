@@ -342,7 +342,7 @@ def _unescaped(text: str) -> str | None:
     has_quotes = "&quot;" in text or "&#34;" in text or "&#39;" in text or "&#x27;" in text
     if has_quotes and '"' not in text:
         return unwrap_escaped(text) or html.unescape(join_escapes(text))
-    is_json = text.lstrip().startswith(("{", "[", "data:"))
+    is_json = text.lstrip().startswith(("{", "[", "data:")) and '"' in text  # with typographic quotes it is a page's
     return html.unescape(text) if "&lt;" in text and not is_json else None
 
 

@@ -54,7 +54,7 @@ def _finds(paste: Paste) -> float:
         return 0.95  # surer than deltas without contents that a script also prints
     if _is_lone_content(paste.text.strip()):
         return 0.65
-    if (calls := _calls(fields)) and all({"name", "function"} & call.keys() for call in calls):
+    if (calls := _calls(fields)) and all(map(_is_named, calls)):  # without one it is a later piece of a stream
         return 0.65
     beside = {"finish_reason", "completion_tokens", "reasoning_content", "tool_calls"} & {*fields}
     return 0.65 if "content" in fields and beside else 0.0
@@ -127,6 +127,10 @@ def _read(paste: Paste) -> Evidence:
     named = ", ".join(f"`{name}`" for name in fields)
     note = f"The answer was assembled from labels in the text: {named}."
     return Evidence(Form.ANSWER, "fields of a chat response", chat=chat, finish_reason=reason, notes=(note,))
+
+
+def _is_named(call: JSONObject) -> bool:
+    return bool(call.get("name") or as_object(call.get("function")).get("name"))
 
 
 def _calls(fields: Mapping[str, str]) -> tuple[JSONObject, ...]:

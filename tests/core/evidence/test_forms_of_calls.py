@@ -222,3 +222,20 @@ def test_a_line_of_a_log_in_json_is_not_taken_for_arguments():
     with contextlib.suppress(RequestError):
         assert codes(f"{line}\n/opt/x/_migration.py:283: UserWarning: removed\n  warn(it)") == []
     assert codes('{"city": "Oslo"} is what I found.') == ["PD453"]
+
+
+def test_a_later_piece_of_a_streamed_call_is_no_call_without_a_name():
+    with contextlib.suppress(RequestError):
+        assert (
+            codes('tool_calls": [{"index": 0, "function": {"arguments": ": \'Oslo\'}"}}]}, "finish_reason": null}')
+            == []
+        )
+
+
+def test_escapes_of_a_page_are_decoded_where_its_quotes_are_typographic():
+    text = "&lt;tool_call&gt;\\n{\\”name\\”: \\”f\\”, \\”arguments\\”: {}}\\n&lt;/tool_call&gt;"
+    call = "{”id”: ”c”, ”type”: ”function”, ”function”: {”name”: ”f”, ”arguments”: ”{}”}}"
+
+    assert (
+        codes(f"{{”raw”: ”{text}”, ”message”: {{”role”: ”assistant”, ”content”: null, ”tool_calls”: [{call}]}}}}") == []
+    )
