@@ -37,6 +37,7 @@ _EXPLICIT = re.compile(
 _NO_REASON = re.compile(rf"finish_reason[='\": ]{{1,5}}(?:{_EXPLICIT.pattern}|\.{{3}}|…)")
 _TAG = re.compile(  # a marker that was shortened
     r"</?[|\uff5c]?\w{0,40}(?:\.{3,}|…)(?!>)|(?:(?<!\.)\.{3,}+|…)(?:[\w\u2581]{0,40}[|\uff5c]|\w{2,40})>"
+    r"|<[|\uff5c][\w\u2581]{3,60}(?:\.{3,}|…)>"
 )
 _AS_OPERATORS = re.compile(r"\w<(?:snip|truncated|omitted|redacted|cut)>\w")  # which Python takes for comparisons
 # A sign where no prose has it, which ends words or follows a blank: of a raw output that was shortened.
