@@ -173,7 +173,8 @@ LOOSE: tuple[ErrorClass, ...] = (
         r"supported values|invalid value|is not one of|not (?:a )?valid|are not valid"
         r"|invalid (?:parameter|argument|request|input|params|format|option)|out of range"
         r"|is (?:illegal|invalid)"
-        r"|must be (?:one of|either|>|<|less|greater|at (?:most|least)|between|in|'|\"|`)"
+        r"|must be (?:one of|either|>|<|less|greater|at (?:most|least)|between|'|\"|`)"
+        r"|must be in (?:(?:the |a )?(?:range|format|form|set|list)|[\[(\d])"
         r"|unknown variant|should be (?:one of|either|less|greater|>|<)|not acceptable|not allowed"
         r"|malformed|reserved (?:keyword|word|name)|(?:may|must|can) ?not (?:be used in|contain)|must contain"
         r"|invalid_(?:request|argument|parameter)|failed to deserialize",

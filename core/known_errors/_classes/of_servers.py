@@ -296,7 +296,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|econnreset|epipe|broken pipe|socket hang up"
         r"|stream (?:was |is )?(?:ended|closed|disconnected|terminated|interrupted)"
         r"|disconnected before completion|unexpected eof|server disconnected|remote end closed"
-        r"|remoteprotocolerror|\bterminated$",
+        r"|remoteprotocolerror|(?:\A\W{0,3}|: )terminated$",
         Stage.COMPLETE,
         Cause.CONNECTION,
         "The answer broke off",
