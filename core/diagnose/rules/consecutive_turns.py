@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
@@ -36,7 +37,7 @@ _MAX_SHOWN = 6
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report all pairs of one role in one report."""
-    if was_answered(trace):
+    if was_answered(trace) or REQUEST_GAP in trace.notes:
         return
     turns = [(index, as_text(message.get("role")), message) for index, message in numbered_messages(trace.request)]
     pairs = [
@@ -67,5 +68,4 @@ RULE: Rule = TraceRule(
     stage=Stage.REQUEST,
     find=find,
     threads=("mistralai/mistral-vibe#1006", "vllm-project/vllm#6862"),
-    asks_request_alone=True,
 )

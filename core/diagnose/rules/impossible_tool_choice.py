@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
@@ -36,7 +37,7 @@ def find(trace: Trace) -> Iterator[Report]:
     """Compare the choice with the tools."""
     body = trace.request.body
     choice = body.get("tool_choice")
-    if choice in (None, "none"):
+    if choice in (None, "none") or REQUEST_GAP in trace.notes:
         return
     offered = [tool.name for tool in request_tools(trace.request)]
     named = as_text(as_object(as_object(choice).get("function")).get("name"))
@@ -72,6 +73,5 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.REQUEST,
     find=find,
-    asks_request_alone=True,
     explains=("PD504",),
 )

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
@@ -50,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
     last = trace.request.messages[-1] if trace.request.messages else {}
     if last.get("role") != "assistant" or last.get("tool_calls") or goes_on is True or opens is False:
         return
-    if is_kept_conversation(trace):
+    if is_kept_conversation(trace) or REQUEST_GAP in trace.notes:
         return
     if not (as_text(last.get("content")) or "").strip():
         return
@@ -87,5 +88,4 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.REQUEST,
     find=find,
-    asks_request_alone=True,
 )
