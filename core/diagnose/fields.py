@@ -15,23 +15,12 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 # What data sets hold beside `messages`, and no request does.
 _COLUMNS = frozenset(
     {
-        *("text", "prompt", "prompt_id", "problem", "solution", "question", "answer", "answers", "completion", "label"),
-        *(
-            "source",
-            "category",
-            "subset",
-            "split",
-            "dataset",
-            "score",
-            "chosen",
-            "rejected",
-            "generation",
-            "trajectory",
-        ),
-        *("instruction", "output", "topic", "difficulty", "expected_answer", "ground_truth", "data_source", "idx"),
-        *("generated_solution", "problem_source", "problem_type", "domain", "language", "chat_template_text"),
+        "text", "prompt", "prompt_id", "problem", "solution", "question", "answer", "answers", "completion", "label",
+        "source", "category", "subset", "split", "dataset", "score", "chosen", "rejected", "generation", "trajectory",
+        "instruction", "output", "topic", "difficulty", "expected_answer", "ground_truth", "data_source", "idx",
+        "generated_solution", "problem_source", "problem_type", "domain", "language", "chat_template_text",
     }
-)
+)  # fmt: skip
 
 
 class TextField(NamedTuple):

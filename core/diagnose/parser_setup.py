@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.thinking import is_ollamas_own
 from prompt_debugger.core.formats import FORMATS
 
 _UNKNOWN = "openai-compatible"  # of a server nothing of whose answers names it
@@ -63,8 +64,7 @@ _OF_THOUGHTS = {
 def way_for_thoughts(trace: Trace) -> str | None:
     """Return what splits thoughts off where the software has no flag `--reasoning-parser`; else `None`."""
     if trace.server is None:  # then only Ollama's own API shows itself
-        is_ollamas = trace.chat is not None and '"done_reason"' in trace.chat.body
-        return _OF_THOUGHTS["ollama"] if is_ollamas else None
+        return _OF_THOUGHTS["ollama"] if is_ollamas_own(trace.chat) else None
     return _OF_THOUGHTS.get(trace.server.kind)
 
 

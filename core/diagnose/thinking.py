@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, Trace
+from prompt_debugger.core.base.types import JSON, ChatResult, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.bare_lists import model_names
 from prompt_debugger.core.diagnose.fields import body_of
@@ -53,10 +53,14 @@ def thinks_by_effort(trace: Trace) -> bool:
     return is_read or any("gpt-oss" in name.lower() for name in model_names(trace))
 
 
+def is_ollamas_own(chat: ChatResult | None) -> bool:
+    """Return whether an answer is one of Ollama's own API, which alone writes this field."""
+    return chat is not None and '"done_reason"' in chat.body
+
+
 def is_ollamas_v1(trace: Trace) -> bool:
     """Return whether Ollama answered at `/v1`: there it reads neither template kwargs nor `think` (ollama#14820)."""
-    is_own = trace.chat is not None and '"done_reason"' in trace.chat.body
-    return trace.server is not None and trace.server.kind == "ollama" and not is_own
+    return trace.server is not None and trace.server.kind == "ollama" and not is_ollamas_own(trace.chat)
 
 
 _SWITCHES = frozenset(switch.name for switch in TABLES.switches)

@@ -17,6 +17,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 
 _MAX_DEPTH = 12
 _MAX_CLASSES = 200
+_MAX_ANNOTATIONS = 2_000  # of one schema: classes that name each other often would make it grow without end
 _SIMPLE: Mapping[str, str] = {
     "str": "string", "int": "integer", "float": "number", "bool": "boolean", "dict": "object", "Dict": "object",
     "list": "array", "List": "array", "None": "null",
@@ -34,21 +35,30 @@ class Classes:
         found = [] if tree is None else [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
         self._known = {node.name: node for node in found[:_MAX_CLASSES]}
 
+        self._left = 0
+
     def schema(self, name: str) -> JSONObject | None:
         """Return the schema of a class of that name; `None` if the snippet has no model of that name."""
-        return self._object(name, 0) if self._is("BaseModel", name, 0) else None
+        self._left = _MAX_ANNOTATIONS
+        return self._object(name, 0) if self._is("BaseModel", name) else None
 
-    def _is(self, base: str, name: str, depth: int) -> bool:
+    def _lineage(self, name: str, seen: set[str]) -> Iterator[ast.ClassDef]:
+        """Yield a class and those that it inherits from, these first, each once."""
         node = self._known.get(name)
-        if node is None or depth > _MAX_DEPTH:
-            return False
-        bases = [_last(one) for one in node.bases]
-        return base in bases or any(self._is(base, one, depth + 1) for one in bases)
+        if node is None or name in seen:
+            return
+        seen.add(name)
+        for base in node.bases:
+            yield from self._lineage(_last(base), seen)
+        yield node
+
+    def _is(self, base: str, name: str) -> bool:
+        return any(base in map(_last, node.bases) for node in self._lineage(name, set()))
 
     def _object(self, name: str, depth: int) -> JSONObject:
         properties: dict[str, JSON] = {}
         required: list[JSON] = []
-        for field in self._fields(name, 0):
+        for field in self._fields(name):
             if not isinstance(field.target, ast.Name):
                 continue
             options = _options(field.value)
@@ -61,14 +71,9 @@ class Classes:
                 required.append(field.target.id)
         return {"type": "object", "properties": properties, "required": required}
 
-    def _fields(self, name: str, depth: int) -> Iterator[ast.AnnAssign]:
+    def _fields(self, name: str) -> Iterator[ast.AnnAssign]:
         """Yield the fields of a class, those that it inherits first."""
-        node = self._known.get(name)
-        if node is None or depth > _MAX_DEPTH:
-            return
-        for base in node.bases:
-            yield from self._fields(_last(base), depth + 1)
-        for statement in node.body:
+        for statement in (one for node in self._lineage(name, set()) for one in node.body):
             if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
                 continue
             is_field = not statement.target.id.startswith("_") and statement.target.id not in _NO_FIELDS
@@ -77,8 +82,9 @@ class Classes:
 
     def _of(self, node: ast.expr, depth: int) -> JSONObject:
         """Return the schema of an annotation; an empty one, which allows anything, if it is not understood."""
-        if depth > _MAX_DEPTH:
+        if depth > _MAX_DEPTH or self._left <= 0:
             return {}
+        self._left -= 1
         match node:
             case ast.Constant(value=None):
                 return {"type": "null"}
@@ -104,11 +110,13 @@ class Classes:
     def _of_name(self, name: str, depth: int) -> JSONObject:
         if name in _SIMPLE:
             return {"type": _SIMPLE[name]}
-        if self._is("BaseModel", name, 0):
+        if self._is("BaseModel", name):
             return self._object(name, depth)
-        return self._enum(name) if self._is("Enum", name, 0) or self._is("StrEnum", name, 0) else {}
+        return self._enum(name) if self._is("Enum", name) or self._is("StrEnum", name) else {}
 
     def _of_generic(self, name: str, members: list[ast.expr], depth: int) -> JSONObject:
+        if not members:
+            return {}
         if name == "Annotated":
             return self._of(members[0], depth + 1)
         if name == "Optional":

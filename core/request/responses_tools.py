@@ -26,7 +26,7 @@ def later_tools(items: JSON, work: BodyWork) -> Iterator[tuple[str, JSON]]:
     """Yield the tools that items of the input offer besides the request's own, each with its place there."""
     for index, item in enumerate(items if isinstance(items, list) else []):
         if isinstance(item, dict) and item.get("type") in LATER_TOOLS:
-            yield from flat_tools(item["tools"], work, f"input[{index}].tools")
+            yield from flat_tools(item.get("tools"), work, f"input[{index}].tools")
 
 
 def flat_tools(tools: JSON, work: BodyWork, within: str = "tools") -> Iterator[tuple[str, JSON]]:

@@ -138,7 +138,7 @@ def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str
     blocked = _get(as_object(_get(value, "promptFeedback")), "blockReason")
     given = _get(candidate, "finishReason")
     number = integer_of(given) or 0
-    reason = text_of(given) or (_NUMBERED[number] if number < len(_NUMBERED) else f"number {number}") or None
+    reason = text_of(given) or (_NUMBERED[number] if 0 <= number < len(_NUMBERED) else f"number {number}") or None
     if reason is None:
         return "content_filter" if blocked else None
     reason = reason.removeprefix("FinishReason.")

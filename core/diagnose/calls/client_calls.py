@@ -117,10 +117,11 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
     if call.notation is Notation.TEXT_AS_NAME:
         return _report_text_as_name(call, content)
-    if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop) is None and _teaches_react(trace):
+    is_made_up = call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop) is not None
+    if call.notation is Notation.REACT and not is_made_up and _teaches_react(trace):
         return _report_as_asked(call, content)
     detail, fix = _OF_NOTATION[call.notation]
-    if call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop):
+    if is_made_up:
         if READ_AS_CONTENT in trace.notes:  # as it was pasted: it may be a framework's log
             return _report_observed(call, content)
         detail += (

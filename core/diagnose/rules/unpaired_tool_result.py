@@ -45,14 +45,14 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     open_ids: Counter[str] = Counter()
     known: list[str] = []
-    others = ids_of_other_calls(trace.request)
+    called = {*ids_of_other_calls(trace.request)}
     for index, message in numbered_messages(trace.request):
         ids = [call.id for call in calls_of_message(message) if call.id]
-        for call_id, times in Counter(ids).items():
-            if times > 1:
-                yield _report(f"messages[{index}].tool_calls", call_id, "belongs to several calls of one message")
+        for call_id in (one for one, times in Counter(ids).items() if times > 1):
+            yield _report(f"messages[{index}].tool_calls", call_id, "belongs to several calls of one message")
         open_ids.update(set(ids))
         known += ids
+        called.update(ids)
         if message.get("role") != "tool":
             continue
         result_id = as_text(message.get("tool_call_id")) or ""
@@ -61,12 +61,13 @@ def find(trace: Trace) -> Iterator[Report]:
             if known:
                 yield _report_missing_id(index, known)
             continue
-        if result_id not in (*known, *others):
+        if result_id not in called:
             shown = f"known: {', '.join(known[-4:])}" if known else "the history has no call with an id"
             yield _report(field, result_id, f"matches no earlier call ({shown})")
-        elif open_ids[result_id] == 0 and result_id in known:
+        elif open_ids.get(result_id) == 0:
             yield _report(field, result_id, "was answered earlier")
-        open_ids[result_id] = max(0, open_ids[result_id] - 1)
+        elif result_id in open_ids:
+            open_ids[result_id] -= 1
 
 
 def _report_missing_id(index: int, known: list[str]) -> Report:

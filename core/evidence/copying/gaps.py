@@ -376,7 +376,10 @@ def _drop_shortened_texts(evidence: Evidence) -> Evidence:
         evidence = replace(evidence, raw_reason=evidence.raw_reason or damage)
     is_compared = evidence.chat is not None  # as a pair; in one, no one writes `...` as a value
     signs = (*_RAW_SIGNS, _TURN, *((_REMARK,) if is_compared else ()))
-    if raw is None or not any(sign.search(_VALUE.sub(">", raw)) for sign in (*signs, _RAW_LINE)):
+    if raw is None:
+        return evidence
+    without = _VALUE.sub(">", raw)
+    if not any(sign.search(without) for sign in (*signs, _RAW_LINE)):
         return evidence
     if not any(sign.search(raw) for sign in signs):
         return replace(evidence, raw_reason=evidence.raw_reason or OF_GAP)

@@ -54,6 +54,7 @@ def test_tools_that_the_input_brings_are_offered(kind):
 
     assert found(asks(later, tools=[other], tool_choice="auto"), response(CALLED)) == {}
     assert found(asks(later, tool_choice="auto"), response(CALLED)) == {}
+    assert found(asks({"type": kind}, tools=[TOOL]), response(CALLED)) == {}
     assert "PD501" in found(asks(tools=[other]), response(CALLED))
 
 
@@ -145,7 +146,9 @@ def test_one_event_is_a_stream_and_no_fragment():
     assert evidence.words == "a stream of Gemini's generateContent"
 
 
-@pytest.mark.parametrize(("number", "reason"), [(1, "stop"), (2, "length"), (3, "content_filter"), (9, "number 9")])
+@pytest.mark.parametrize(
+    ("number", "reason"), [(1, "stop"), (2, "length"), (3, "content_filter"), (9, "number 9"), (-9, "number -9")]
+)
 def test_numbers_for_reasons_are_read_as_vertex_writes_them(number, reason):
     candidate = {"content": {"role": "model", "parts": [{"text": "Oslo."}]}, "finishReason": number}
     evidence = gather_evidence([json.dumps({"candidates": [candidate], "usageMetadata": {"totalTokenCount": 9}})])

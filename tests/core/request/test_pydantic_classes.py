@@ -89,3 +89,24 @@ def test_a_class_that_is_no_model_is_not_read():
     )
 
     assert "response_format" not in request.body
+
+
+@pytest.mark.parametrize("annotation", ["list[()]", "Annotated[()]", "Union[()]", "Optional[()]"])
+def test_a_generic_without_members_allows_anything(annotation: str):
+    schema = schema_of(f"class Car(BaseModel):\n    x: {annotation}\n")
+
+    assert schema == {"type": "object", "properties": {"x": {}}, "required": ["x"]}
+
+
+def test_classes_that_name_each_other_many_times_make_a_schema_that_ends():
+    fields = ["".join(f"    f{number}: A{level - 1}\n" for number in range(30)) for level in range(1, 12)]
+    classes = "".join(f"class A{level}(BaseModel):\n{lines}" for level, lines in enumerate(fields, 1))
+    bases = "".join(f"class B{level}({', '.join([f'B{level - 1}'] * 30)}):\n    y: int\n" for level in range(1, 12))
+
+    found = schema_of(f"class A0(BaseModel):\n    x: int\n{classes}", "A11.model_json_schema()")
+    inherited = schema_of(f"class B0(BaseModel):\n    x: int\n{bases}", "B11.model_json_schema()")
+
+    assert len(json.dumps(found)) < 400_000
+    assert inherited == {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}}} | {
+        "required": ["x", "y"]
+    }
