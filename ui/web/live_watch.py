@@ -47,15 +47,30 @@ class _Updates:
     upstream: str = ""
     counts: Counts | None = None
     last: str = ""
+    under_way: int = 0  # exchanges that have begun and not ended
     problems: list[str] = field(default_factory=list)
     rows: deque[JSONObject] = field(default_factory=deque)  # that the table does not have yet
 
     def listener(self) -> Listener:
         """Return who listens to the watch and writes it down here."""
-        return Listener(self._ready, self._alarm, self._problem, self._read, row=self.rows.append)
+        return Listener(
+            self._ready,
+            self._alarm,
+            self._problem,
+            self._read,
+            row=self.rows.append,
+            begun=self._begun,
+            ended=self._ended,
+        )
 
     def _ready(self, base_url: str, upstream: str, _: str) -> None:
         self.base_url, self.upstream = base_url, upstream
+
+    def _begun(self) -> None:
+        self.under_way += 1
+
+    def _ended(self) -> None:
+        self.under_way -= 1
 
     def _alarm(self, alarm: Alarm) -> None:
         self.last = redact_text(alarm.line)
@@ -70,26 +85,36 @@ class _Updates:
     def payload(self, *, state: str, journal: Path, table: JSONObject) -> str:
         """Return the payload of the view."""
         counts = self.counts or Counts()
+        ended = state == "done"
         unread = sum(counts.unread.values())
         summary = joined(
             count_of(counts.exchanges, "exchange"),
+            f"{self.under_way:,} in progress" if self.under_way and not ended else None,
             f"{counts.read:,} read",
             f"{unread:,} not read" if unread else None,
             f"{counts.total.failure:,} refused by the server" if counts.total.failure else None,
         )
-        ended = state == "done"
-        nothing = "Nothing has passed." if ended else "Nothing has passed yet: point a client at the address below."
         return pack_payload(
             {
                 **table,
                 "state": state,
-                "sentence": table.get("sentence") or nothing,
+                "sentence": table.get("sentence") or self._before_the_first(counts, ended=ended),
                 "source": joined(summary, f"kept in `{journal}`", *self.problems),
                 "address": "" if ended else self.base_url,
                 "upstream": self.upstream,
                 "last": self.last,
             }
         )
+
+    def _before_the_first(self, counts: Counts, *, ended: bool) -> str:
+        """Return what is said while no exchange has been read."""
+        if ended:
+            return "Nothing has passed."
+        if self.under_way:
+            return f"{count_of(self.under_way, 'request')} in progress: its answer is read when it is complete."
+        if counts.exchanges > sum(counts.unread.values()):
+            return "The first answer is complete and is being read."
+        return "Nothing has passed yet: point a client at the address below."
 
 
 def lab_awaited_payload() -> str:

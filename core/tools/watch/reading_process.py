@@ -116,12 +116,19 @@ class ReadingProcess:
         bounds: How much is kept.
         target: The server, where it may be asked what ids mean.
         open_reader: Makes what reads, in that process.
+        begun: Notified of each exchange that begins.
     """
 
     def __init__(
-        self, journal: WatchJournal, bounds: Bounds, target: Target | None, open_reader: OpenReader = Reader
+        self,
+        journal: WatchJournal,
+        bounds: Bounds,
+        target: Target | None,
+        open_reader: OpenReader = Reader,
+        begun: Callable[[], None] = lambda: None,
     ) -> None:
         self._journal = journal
+        self._begun = begun
         self._start = b85encode(pickle.dumps((journal.path, bounds, target, open_reader))) + b"\n"
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, asyncio.Future[Answer | None]] = {}
@@ -130,6 +137,7 @@ class ReadingProcess:
 
     def take_number(self) -> int:
         """Return the number of an exchange that begins."""
+        self._begun()
         return self._journal.take_number()
 
     async def warm_up(self) -> None:

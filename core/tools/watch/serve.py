@@ -82,6 +82,8 @@ class Listener:
         alarm: Of an exchange at fault.
         problem: Of what could not be done, in a sentence.
         read: Of each exchange that was read or left out, when it is counted.
+        begun: Of each exchange that begins.
+        ended: Of each that is over and waits to be read.
         row: Of the row of each exchange that was read, before that.
         changed: Of a known request whose answer is of another class than before.
     """
@@ -92,6 +94,8 @@ class Listener:
     read: Callable[[Counts], None] = lambda _: None
     changed: Callable[[CanaryResult], None] = lambda _: None
     row: Callable[[JSONObject], None] = lambda _: None
+    begun: Callable[[], None] = lambda: None
+    ended: Callable[[], None] = lambda: None
 
 
 async def serve_watch(watch: Watch, listener: Listener, stop: Stop) -> Counts:
@@ -133,7 +137,7 @@ class _Watching:
         self.counts.exchanges = len(self._waiting)
         self._has_news = asyncio.Event()
         self._is_over = False
-        self._reader = ReadingProcess(journal, watch.bounds, watch.target, watch.open_reader)
+        self._reader = ReadingProcess(journal, watch.bounds, watch.target, watch.open_reader, listener.begun)
         self._reported = ""  # the problem that was reported last, until something is written down again
         self._canary = None if watch.canary is None else Canary(watch.canary, watch.canary_target, journal)
         self._webhook = Webhook(watch.webhook, self._webhook_failed) if watch.webhook else None
@@ -169,6 +173,7 @@ class _Watching:
         if outcome.exchange.api is None:
             return
         self.counts.exchanges += 1
+        self._listener.ended()
         if outcome.failure is not None:
             self._report(outcome.failure.message, outcome.failure.hint)
             self._left_out(UNWRITTEN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from typing import Any
 
@@ -45,3 +46,37 @@ async def test_the_table_is_that_of_the_journal_which_is_not_read_for_it(monkeyp
     assert table["state"] == "done"
     assert table["sides"] == unpack_payload(whole)[0]["sides"]
     assert table["sides"][0]["clusters"][0]["count"] == 3
+
+
+async def test_a_request_in_progress_is_counted_before_its_answer_is_there() -> None:
+    labs: Any = None  # a server is named
+    live, may_answer = LiveWatch(labs, RedrawRate()), asyncio.Event()
+    sentences: list[str] = []
+
+    async def in_time(writer: asyncio.StreamWriter) -> None:
+        await may_answer.wait()
+        await answer(200, LEAKS)(writer)
+
+    async with (
+        faulty_server(in_time) as server,
+        patient_client() as client,
+        aclosing(live.steps(Target(base_url=server.base_url), "page", asks_for_ids=False)) as steps,
+    ):
+        asking: asyncio.Task[Any] | None = None
+        async for step in steps:
+            if step is None or not step.payload:
+                continue
+            table: Any = unpack_payload(step.payload)[0]
+            sentences.append(table["sentence"])
+            if asking is None:
+                asking = asyncio.create_task(client.post(f"{table['address']}/chat/completions", json=ASKED))
+            elif "in progress" in table["sentence"]:
+                assert "1 in progress" in table["source"]
+                may_answer.set()
+            elif may_answer.is_set() and table["state"] == "running" and table.get("sides"):
+                assert "in progress" not in table["source"]
+                await asking
+                live.stop("page")
+
+    assert sentences[0].startswith("Nothing has passed yet")
+    assert "1 request in progress: its answer is read when it is complete." in sentences
