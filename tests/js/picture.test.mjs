@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { layOut } = await load(["payload.js", "picture.js"]);
+const { layOut } = await load(["payload.js", "picture_rows.js"]);
 const texts = (runs, columns) => layOut(runs, columns).map((row) => row.map((run) => run.text).join(""));
 
 test("a marker that does not fit into the rest of a row begins the next", () => {

@@ -2,10 +2,11 @@
 // A picture of a run for a bug report: verdict, raw output by fate, message, findings. Drawn on a canvas, so nothing can taint it.
 import { embedBundle } from "../lib/embedded.js";
 import { cellsOf, plural, visibleText } from "../lib/payload.js";
+import { layOut, windowOf } from "./picture_rows.js";
 
 /**
- * @typedef {{ text: string, fate?: string, role?: string }} Run A stretch of text that is drawn in one way.
- * @typedef {{ rows: Run[][], above: number, below: number }} Part The rows of a text that are drawn.
+ * @typedef {import("./picture_rows.js").Run} Run
+ * @typedef {import("./picture_rows.js").Part} Part
  * @typedef {{ ground: string, ink: string, weight: number, isStruck?: boolean, isDotted?: boolean }} Style
  * @typedef {{ title: string, header: HeaderPayload | null, verdict: VerdictPayload | null, ledger: LedgerPayload | null,
  *   findings: FindingsPayload | null, facts: [label: string, value: string][] }} PictureParts
@@ -15,70 +16,15 @@ const WIDTH = 1200;
 const SCALE = 2;
 const MARGIN = 28;
 const ROW_PX = 20;
-const MAX_ROWS = 60;
-const ROWS_BEFORE = 8;
 const MAX_FINDINGS = 6;
 /** @type {Record<string, string>} */
 const TONES = { error: "error", warning: "warning", success: "ok" };
 const MAX_CHANGES = 8;
-const MARKERS = /(<[^<>\s]{1,60}>)/; // control tokens, as raw outputs spell them
 const ALARMS = new Set(["lost", "altered"]);
 /** @type {Record<string, string>} */
 const GROUNDS = { reasoning: "reasoning", call_name: "name", call_id: "id", call_arguments: "arguments", lost: "lost-ground", altered: "warning-soft" };
 /** @type {Record<string, string>} */
 const INKS = { markup: "muted", end: "muted", lost: "lost-text" };
-
-// Cuts [{text, …}] into rows of at most `columns` cells; a line break ends a row.
-/**
- * @param {Run[]} runs
- * @param {number} columns
- * @returns {Run[][]}
- */
-function layOut(runs, columns) {
-  /** @type {Run[][]} */
-  const rows = [[]];
-  let used = 0;
-  for (const run of runs) {
-    let text = "";
-    const flush = () => {
-      if (text) rows[rows.length - 1].push({ ...run, text });
-      text = "";
-    };
-    const nextRow = () => {
-      flush();
-      rows.push([]);
-      used = 0;
-    };
-    for (const piece of run.text.split(MARKERS)) {
-      if (piece.startsWith("<") && used + piece.length > columns && piece.length <= columns) nextRow(); // a marker stays whole
-      for (const character of piece) {
-        if (character === "\n") {
-          nextRow();
-          continue;
-        }
-        const cells = cellsOf(Number(character.codePointAt(0)));
-        if (used + cells > columns) nextRow();
-        text += character === "\t" ? " " : character;
-        used += cells;
-      }
-    }
-    flush();
-  }
-  return rows;
-}
-
-// The rows worth drawing: all of them, or those around the first that `isTelling`.
-/**
- * @param {Run[][]} rows
- * @param {(run: Run) => boolean} isTelling
- * @returns {Part}
- */
-function windowOf(rows, isTelling) {
-  if (rows.length <= MAX_ROWS) return { rows, above: 0, below: 0 };
-  const telling = Math.max(0, rows.findIndex((row) => row.some(isTelling)));
-  const first = Math.max(0, Math.min(telling - ROWS_BEFORE, rows.length - MAX_ROWS));
-  return { rows: rows.slice(first, first + MAX_ROWS), above: first, below: rows.length - first - MAX_ROWS };
-}
 
 class Picture {
   /**
@@ -436,4 +382,4 @@ async function saveCanvas(canvas, fileName, packed) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export { drawPair, drawPicture, layOut, savePicture, saveCanvas };
+export { drawPair, drawPicture, savePicture, saveCanvas };

@@ -2,13 +2,14 @@
 // Token view: every token of a text, however long. Only the rows on screen exist in the DOM.
 import { builders } from "../lib/builders.js";
 import { make } from "../lib/dom.js";
-import { heatLevel, heatOf, heatParts, HeatStrip } from "./heat.js";
+import { heatOf, HeatStrip } from "./heat.js";
 import { host } from "../lib/host.js";
 import { offerOrigins, onLight, pin, point, release } from "./linking.js";
 import { hexOfText, visibleText } from "../lib/payload.js";
 import { RowWindow } from "./row_window.js";
 import { TokenBar } from "./token_bar.js";
-import { displayTable, joinText, layoutRows, rowOfChip, runValue, tokenOfChip } from "./token_layout.js";
+import { drawRow, factsOf } from "./token_chips.js";
+import { displayTable, joinText, layoutRows, rowOfChip } from "./token_layout.js";
 import { TokenMarks } from "./token_marks.js";
 
 const ROW_PX = 22;
@@ -16,8 +17,6 @@ const GUTTER_CELLS = 7;
 const UNWRAPPED_CELLS = 1000; // a text without a line break is cut somewhere all the same
 const SIDE_PX = 24; // scroll bar and rail
 const STRIP_PX = 64;
-const HUES = 6;
-const KINDS = ["text", "special", "added", "byte"];
 
 /** @param {string} name */
 const wrapOf = (name) => "wrap-" + name;
@@ -54,7 +53,7 @@ class TokenView {
     this.bar = this.toolbar.root;
     this.frame = make("div", "pd-grid-frame");
     this.scroller = make("div", "pd-grid");
-    this.window = new RowWindow(this.scroller, ROW_PX, (r) => this.row(r), () => this.nameActive());
+    this.window = new RowWindow(this.scroller, ROW_PX, (r) => drawRow(this, r), () => this.nameActive());
     this.marks = new TokenMarks(this);
     this.strip = new HeatStrip();
     this.live = make("div", "pd-live");
@@ -244,101 +243,13 @@ class TokenView {
     return /** @type {Rows} */ (this.rows);
   }
 
-  /** @param {number} r */
-  row(r) {
-    const { merged, index } = this.shownData();
-    const { chip, offset, count } = this.shownRows();
-    const row = make("div", "pd-row");
-    row.setAttribute("role", "presentation");
-    row.dataset.gutter = offset[r] ? "" : String(tokenOfChip(merged, chip[r])); // drawn by the style: no element
-    const stopChip = r + 1 < count ? chip[r + 1] : index.length;
-    const stopOffset = r + 1 < count ? offset[r + 1] : 0;
-    for (let at = chip[r]; at < stopChip || (at === stopChip && stopOffset > 0); at++) {
-      const from = at === chip[r] ? offset[r] : 0;
-      row.append(this.chip(at, from, at === stopChip ? stopOffset : undefined));
-    }
-    return row;
-  }
-
-  /**
-   * @param {number} at
-   * @param {number} from
-   * @param {number | undefined} to
-   */
-  chip(at, from, to) {
-    const { table, index } = this.shownData();
-    const entry = index[at];
-    const kind = table[entry];
-    const text = this.display.shown[entry].slice(from, to);
-    const element = document.createElement("span");
-    element.className = this.chipClass(at, kind);
-    element.textContent = text.endsWith("\n") ? text.slice(0, -1) : text; // the table holds visible text already
-    element.dataset.at = String(at);
-    if (from > 0) {
-      element.setAttribute("role", "presentation");
-      return element;
-    }
-    element.setAttribute("role", "option");
-    element.setAttribute("aria-posinset", String(at + 1));
-    element.setAttribute("aria-setsize", String(index.length));
-    element.setAttribute("aria-selected", String(at === this.active));
-    if (kind.role) element.setAttribute("aria-label", visibleText(kind.text, false) + ", " + kind.role);
-    else if (text.trim() === "") element.setAttribute("aria-label", JSON.stringify(kind.text));
-    if (at === this.active) element.id = this.activeId();
-    return element;
-  }
-
-  /**
-   * @param {number} at
-   * @param {Chip} chip
-   */
-  chipClass(at, chip) {
-    let name = "pd-chip pd-chip-" + KINDS[chip.kind] + " pd-hue-" + (at % HUES);
-    if (this.options.heat && this.data?.heat) name += " pd-heat-" + heatLevel(this.data.heat.values[at]);
-    if (chip.injected) name += " pd-injected";
-    if (at === this.active) name += " pd-active";
-    return name + this.marks.classOf(at);
-  }
-
-  // Everything known of the chip at `at`, for the inspector and the other views.
-  /**
-   * @param {number} at
-   * @returns {Facts}
-   */
-  facts(at) {
-    const { merged, fields, field_runs, line_runs, heat } = this.shownData();
-    const chip = this.chipOf(at);
-    const token = tokenOfChip(merged, at);
-    const field = fields[runValue(field_runs, at)] || null;
-    const line = runValue(line_runs, at);
-    const many = chip.ids.length > 1;
-    /** @type {Fact[]} */
-    const parts = [
-      [many ? "tokens" : "token", many ? token + "\u2013" + (token + chip.ids.length - 1) : token],
-      [many ? "ids" : "id", chip.ids.join(" ")],
-      ["", JSON.stringify(chip.text), "text"],
-      ["", KINDS[chip.kind] + (chip.role ? ": " + chip.role : ""), chip.kind === 1 ? "special" : ""],
-      ["bytes", chip.hex || hexOfText(chip.text)],
-    ];
-    if (chip.injected) parts.splice(3, 0, ["", "injected by request data", "bad"]);
-    if (this.options.heat && heat) parts.splice(4, 0, ...heatParts(heat, at, chip));
-    if (line > 0) parts.push(["template line", line]);
-    if (field) parts.push(["from", field]);
-    /** @type {Facts} */
-    const facts = { parts, at, field, template_line: line > 0 ? line : null };
-    if (this.name !== "live_tokens") facts.place = this.where + ".t" + token;
-    const { points } = this.where === "raw" ? this.text() : { points: null };
-    if (points) facts.raw = [[points[at], points[at + 1]]];
-    return facts;
-  }
-
   /**
    * @param {number} at
    * @param {boolean} [isPin]
    */
   tell(at, isPin) {
     if (this.options.heat && this.data?.heat) this.strip.show(this.data.heat, at, this.chipOf(at));
-    (isPin ? pin : point)(this.name, this.facts(at));
+    (isPin ? pin : point)(this.name, factsOf(this, at));
   }
 
   /**
@@ -405,7 +316,7 @@ class TokenView {
     this.tell(this.active);
     this.paint();
     this.showSideways();
-    const facts = this.facts(this.active);
+    const facts = factsOf(this, this.active);
     this.live.textContent = facts.parts.map((part) => part[0] + " " + visibleText(String(part[1]), false)).join(", ");
   }
 
