@@ -23,6 +23,7 @@ _KINDS = {"int": r"\d{1,9}", "word": r"[^\s'\"`]{1,200}"}
 _LIGHTER = 1_000  # so much lighter is a sentence that others quote
 _GAP_IN_WORD = re.compile(r"(?<=\w)(?:(?:\.{3,}|…)(?=\w| [a-z])|<snip>|\[\.{3,}\]|\(truncated\))")
 _MAX_PART = 400  # characters that stand for a variable part
+_CLAUSE_END = re.compile(r"[.;:](?= |$)")
 
 
 class Cause(StrEnum):
@@ -87,6 +88,17 @@ def _fixed_parts(says: str) -> tuple[str, ...]:
     return tuple(part for part in _VARIABLE.sub("\0", says).split("\0") if part.strip())
 
 
+@cache
+def _first_clause(means: str) -> str:
+    """Return what a meaning says before its first stop, colon or semicolon that is not within code marks.
+
+    >>> _first_clause("Some tools have `strict: true`: the API takes one value. Others do not.")
+    'Some tools have `strict: true`'
+    """
+    end = next((found for found in _CLAUSE_END.finditer(means) if means.count("`", 0, found.start()) % 2 == 0), None)
+    return means if end is None else means[: end.start()]
+
+
 @dataclass(frozen=True, slots=True)
 class KnownError:
     """A sentence that a program is known to say when a chat request fails.
@@ -133,6 +145,11 @@ class KnownError:
     def sample(self) -> str:
         """The sentence with values in its variable parts."""
         return self.example or self.says
+
+    @property
+    def subject(self) -> str:
+        """What happened, as the beginning of a title: the first clause of its meaning."""
+        return _first_clause(self.means)
 
     @property
     def literals(self) -> tuple[str, ...]:

@@ -65,6 +65,10 @@ _SUBJECTS = {
     Cause.UNCLEAR: "An error was reported",
     Cause.CLIENT: "The client refused the request before it was sent",
 }
+# Causes of which a known sentence says more than the cause does.
+_OF_SENTENCE = (Cause.REQUEST, Cause.CLIENT, Cause.SETTING, Cause.SERVER)
+_MAX_SUBJECT = 100  # characters, so that a title has room for the words
+_REFUSED = "The server refused the request"
 _PULLS = "try pulling it"  # Ollama's words of a model that was not fetched
 _NOT_STARTED = "The server did not start"  # as the tables say it of flags that it refused
 _FIXES = {
@@ -130,12 +134,15 @@ def _subject(understood: Understood) -> str:
         return classified.error.subject
     if understood.known is not None and understood.known.error.means.startswith(_NOT_STARTED):
         return _NOT_STARTED
+    if understood.known is not None and understood.cause in _OF_SENTENCE:
+        subject = understood.known.error.subject
+        return subject if len(subject) <= _MAX_SUBJECT else _SUBJECTS.get(understood.cause, _REFUSED)
     if is_raised_inside(understood) and understood.speaker is not None:
         return f"{understood.speaker.title[:1].upper()}{understood.speaker.title[1:]} raised an error"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
         is_answer = understood.refusal.status is not None
         return "An error was returned instead of an answer" if is_answer else _SUBJECTS[Cause.UNCLEAR]
-    return _SUBJECTS.get(understood.cause, "The server refused the request")
+    return _SUBJECTS.get(understood.cause, _REFUSED)
 
 
 def _subject_of_answer(understood: Understood) -> str:

@@ -54,7 +54,7 @@ ERRORS = [
     ),
     (
         "TypeError: Completions.create() got an unexpected keyword argument 'chat_template_kwargs'",
-        "The client refused the request before it was sent: ",
+        "`create` does not accept that argument, so nothing was sent: ",
     ),
     ("[openrouter] Error: 'choices'", "The answer could not be used: Error: 'choices'."),
     (

@@ -122,7 +122,9 @@ def test_a_request_with_its_error_is_a_run_that_was_refused():
 
     assert (evidence.form, evidence.holds) == (Form.EXCHANGE, (Part.REQUEST, Part.ERROR))
     assert trace.verdict is not None
-    assert trace.verdict.sentence.startswith(f"The server refused the request: {WORDS}")
+    assert trace.verdict.sentence.startswith(
+        f"One tool name is declared twice, in the request and in a message: {WORDS}"
+    )
 
 
 @pytest.mark.parametrize(
