@@ -2,7 +2,7 @@
 
 A rule reports its fix as steps, best first. A step says which fields it sets;
 `advise` leaves out those that are set already, says so, as the fault is still
-there, and continues with the next.
+there, and continues with the next. Fields that this server does not read are not advised.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, Trace
+from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.diagnose.fields import as_list, body_of
+from prompt_debugger.core.diagnose.taken import reads
 from prompt_debugger.core.diagnose.words import lowered
 
 _NOTHING_LEFT = "No other fix is known: report it with the saved run to the authors of the server or the model."
@@ -49,6 +50,7 @@ def advise(trace: Trace, advice: Advice) -> str:
     """
     if isinstance(advice, str):
         return advice
+    advice = [step for step in advice if reads(trace, step.request)] or advice
     done = [step for step in advice if is_done(trace, step)]
     left = [step.text for step in advice if step not in done]
     reported = [*dict.fromkeys(word for step in done for word in _settings(step))]
@@ -81,6 +83,18 @@ def is_done(trace: Trace, step: Step) -> bool:
     return in_request and all(
         server is not None and getattr(server, name) == value for name, value in step.server.items()
     )
+
+
+def applied(body: JSONObject, step: Step) -> JSONObject:
+    """Return a body with what a step sets; paths lead through objects alone."""
+    for path, value in step.request.items():
+        body = _with(body, path.split("."), value)
+    return body
+
+
+def _with(body: JSONObject, names: Sequence[str], value: JSON) -> JSONObject:
+    first, *others = names
+    return {**body, first: _with(as_object(body.get(first)), others, value) if others else value}
 
 
 def _is_set(trace: Trace, path: str, value: JSON) -> bool:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Prompt, PromptSpan, Trace
+from prompt_debugger.core.diagnose.taken import reads
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.formats import TABLES
 
@@ -194,8 +195,8 @@ def holder_of(body: JSON, path: str) -> tuple[JSON, str]:
 
 
 def setting(**fields: JSON) -> Callable[[Trace, Finding], JSONObject]:
-    """Return what sets fields of the request."""
-    return lambda trace, _: {**trace.request.body, **fields}
+    """Return what sets fields of the request; nothing where the server is known not to read one."""
+    return lambda trace, _: {**trace.request.body, **fields} if reads(trace, fields) else trace.request.body
 
 
 def drop_fields(body: JSONObject, names: Iterable[str]) -> JSONObject:

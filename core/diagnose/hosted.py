@@ -26,12 +26,24 @@ _ADDRESSES: tuple[tuple[str, str], ...] = (
     ("api.fireworks.ai", "Fireworks"),
     ("api.deepinfra.com", "DeepInfra"),
     ("bedrock-runtime.", "Amazon Bedrock"),
+    ("api.openai.com", "OpenAI"),
+    (".openai.azure.com", "Azure OpenAI"),
+    ("api.anthropic.com", "Anthropic"),
+    ("generativelanguage.googleapis.com", "Google"),
+    ("api.deepseek.com", "DeepSeek"),
+    ("api.moonshot.", "Moonshot"),
+    ("api.z.ai", "Z.ai"),
+    ("open.bigmodel.cn", "Z.ai"),
+    ("dashscope", "DashScope"),
+    ("api.mistral.ai", "Mistral"),
+    ("api.x.ai", "xAI"),
 )
 
 
 def hosted_by(trace: Trace) -> str | None:
     """Return whose hosted API gave the answer; `None` if nothing shows that it was one."""
-    address = trace.request.base_url or (trace.server.base_url if trace.server is not None else "") or ""
+    asked = "" if trace.server is None else trace.server.base_url  # the request may have been copied from elsewhere
+    address = asked or trace.request.base_url or ""
     named = next((vendor for part, vendor in _ADDRESSES if part in address), None)
     body = "" if trace.chat is None else trace.chat.body[:_MAX_CHARS]
     return named or next((vendor for pattern, vendor in _PATTERNS if pattern.search(body)), None)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.thinking import is_ollamas_own
+from prompt_debugger.core.diagnose.thought_switches import is_ollamas_own
 from prompt_debugger.core.formats import FORMATS
 
 _UNKNOWN = "openai-compatible"  # of a server nothing of whose answers names it
@@ -56,6 +56,12 @@ _OF_THOUGHTS = {
     "that does not help: take the model from its library, as the template of one from elsewhere often says nothing of "
     "thoughts; or split the text at the closing tag in the client.",
     "llama.cpp": "Start llama-server with `--jinja --reasoning-format auto`, in a current release.",
+    "mlx-lm": "mlx-lm splits thoughts off where the tokenizer has tokens for their tags, without a flag: update "
+    "it; or split the text at the closing tag in the client.",
+    "transformers": "`transformers serve` splits thoughts off only for models that it knows: update it; or split the "
+    "text at the closing tag in the client.",
+    "llama-cpp-python": "llama-cpp-python does not split thoughts off: serve the model with llama.cpp's `llama-server "
+    "--jinja --reasoning-format auto`, or split the text at the closing tag in the client.",
     "lm-studio": "Switch on in LM Studio (App Settings, Developer) that `reasoning_content` comes separately, and "
     "update it; or split the text at the closing tag in the client.",
 }

@@ -7,10 +7,11 @@ import re
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, ChatResult, Trace
+from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.bare_lists import model_names
 from prompt_debugger.core.diagnose.fields import body_of
+from prompt_debugger.core.diagnose.thought_switches import FLAGS_OF_KWARGS, TAKE_KWARGS, is_ollamas_own, own_switch
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.formats import FORMATS, TABLES
 
@@ -53,11 +54,6 @@ def thinks_by_effort(trace: Trace) -> bool:
     return is_read or any("gpt-oss" in name.lower() for name in model_names(trace))
 
 
-def is_ollamas_own(chat: ChatResult | None) -> bool:
-    """Return whether an answer is one of Ollama's own API, which alone writes this field."""
-    return chat is not None and '"done_reason"' in chat.body
-
-
 def is_ollamas_v1(trace: Trace) -> bool:
     """Return whether Ollama answered at `/v1`: there it reads neither template kwargs nor `think` (ollama#14820)."""
     return trace.server is not None and trace.server.kind == "ollama" and not is_ollamas_own(trace.chat)
@@ -83,13 +79,30 @@ def switched_off(trace: Trace) -> str | None:
     return "reasoning_effort" if body.get("reasoning_effort") in _OFF else None
 
 
-def think_less(switch: Switch, more: str = "") -> Step:
-    """Return the step that switches thinking off by a template kwarg, or has it less; `more` ends its sentence."""
-    if switch == Switch(_EFFORT, "none"):
-        text = f"Send `{switch.written}`: at `/v1`, Ollama ignores `chat_template_kwargs` and `think`."
-        return Step(text, request={_EFFORT: switch.off})
+def think_less(trace: Trace, more: str = "") -> Step:
+    """Return the step that has the model think less, or not at all, by what this server or API reads.
+
+    Args:
+        trace: The run.
+        more: How the sentence ends that has the template's switch sent.
+    """
+    own = own_switch(trace, by_effort=thinks_by_effort(trace))
+    if own is not None:
+        return own
+    switch = thinking_switch(trace)
     if switch.name == _EFFORT:
         text = f"Send `{switch.written}`: this model always thinks, and this makes it think less."
         return Step(text, request={_EFFORT: switch.off})
-    text = f'Send `"chat_template_kwargs": {{{switch.written}}}`{more}.'
+    known = (
+        "" if trace.server is not None and trace.server.kind in TAKE_KWARGS else ": vLLM, SGLang and llama.cpp read it"
+    )
+    text = f'Send `"chat_template_kwargs": {{{switch.written}}}`{more}{known}.'
     return Step(text, request={f"chat_template_kwargs.{switch.name}": switch.off})
+
+
+def at_start(trace: Trace, switch: Switch) -> str:
+    """Return how a server is started so that its template has the switch, a clause; "" where no flag is known."""
+    flag = None if trace.server is None else FLAGS_OF_KWARGS.get(trace.server.kind)
+    if flag is None and (trace.server is None or trace.server.kind not in TAKE_KWARGS):
+        return f", or start vLLM with `{FLAGS_OF_KWARGS['vllm']} '{{{switch.written}}}'`"
+    return "" if flag is None else f", or start the server with `{flag} '{{{switch.written}}}'`"

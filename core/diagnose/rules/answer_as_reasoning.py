@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     Certainty,
@@ -42,11 +41,11 @@ from prompt_debugger.core.base.types import (
     Stage,
     Trace,
 )
-from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.advice import Step, applied
 from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import at_start, think_less, thinking_switch
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
@@ -91,7 +90,7 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=tuple(evidence),
         fix=_steps(
             trace,
-            think_less(switch, f", or start the server with `--default-chat-template-kwargs '{{{switch.written}}}'`"),
+            think_less(trace, at_start(trace, switch)),
         ),
         certainty=certainty if _is_prompt_known(trace) else Certainty.INFERRED,
         severity=_severity(trace),
@@ -153,7 +152,7 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         f"{moved[0].start}: {trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
         + ("The prompt is not known." if end is None else f"The prompt ends with {end[-40:]!r}."),
         evidence=(*(in_raw(trace, span) for span in moved), in_message(reasoning.field, reasoning.text)),
-        fix=_steps(trace, think_less(thinking_switch(trace), " where the model does not think")),
+        fix=_steps(trace, think_less(trace, " where the model does not think")),
         certainty=certainty if _is_prompt_known(trace) else Certainty.INFERRED,
         severity=_severity(trace),
     )
@@ -190,12 +189,11 @@ def _cut_end(raw: str, ends: list[Segment], texts: tuple[str, ...]) -> str:
 
 
 def _switched_off(trace: Trace, _: Finding) -> str:
-    return f"thinking switched off by {thinking_switch(trace).name}"
+    return f"thinking switched off by {next(iter(think_less(trace).request), 'nothing').rpartition('.')[2]}"
 
 
 def _turn_thinking_off(trace: Trace, _: Finding) -> JSONObject:
-    switch, body = thinking_switch(trace), trace.request.body
-    return {**body, "chat_template_kwargs": {**as_object(body.get("chat_template_kwargs")), switch.name: switch.off}}
+    return applied(trace.request.body, think_less(trace))
 
 
 RULE: Rule = TraceRule(

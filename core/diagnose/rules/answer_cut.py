@@ -30,7 +30,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import think_less
 from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw, why_cut
 
 
@@ -53,7 +53,7 @@ def find(trace: Trace) -> Iterator[Report]:
     field = reasoning.field if in_thought and reasoning is not None else "content"
     steps = [limit.step]
     if in_thought:
-        steps.append(think_less(thinking_switch(trace), " where the question needs no thinking"))
+        steps.append(think_less(trace, " where the question needs no thinking"))
     yield Report(
         title=f"The answer was cut by {limit.name}" + (", before the reasoning ended." if in_thought else "."),
         detail=f"`{field}` ends with {text[-60:]!r}, and {reason}.",

@@ -28,7 +28,7 @@ from prompt_debugger.core.base.types import CallStatus, Place, SegmentKind, Seve
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import think_less
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     comparison,
@@ -71,7 +71,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 evidence=(in_raw(trace, call.char_span),),
                 fix=(
                     Step("Use a reasoning parser that treats the start of a call as the end of reasoning."),
-                    think_less(thinking_switch(trace)),
+                    think_less(trace),
                 ),
                 certainty=certainty,
             )

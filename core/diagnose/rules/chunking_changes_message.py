@@ -61,8 +61,8 @@ def _report(trace: Trace, name: str, outcome: ParserOutcome, shown: str) -> Repo
         title=f"`{name}` returns a different message when the same text arrives in other chunks.",
         detail=f"{shown}. {outcome.splits_tried} chunkings were tried.",
         evidence=(in_raw(trace, Span(0, len(trace.parse.raw))),),
-        fix="Ask without streaming, set `--stream-interval 1`, or turn off speculative decoding for tool requests; "
-        "report the smallest cut to the parser's authors.",
+        fix="Ask without streaming, set `--stream-interval 1` (vLLM, SGLang), or turn off speculative decoding for "
+        "tool requests; report the smallest cut to the parser's authors.",
         certainty=Certainty.OBSERVED,
     )
 

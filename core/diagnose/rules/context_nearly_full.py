@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.output_limit import prompt_tokens
+from prompt_debugger.core.diagnose.own_settings import longer_context
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, completion_tokens
 
@@ -45,7 +46,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"Prompt and output fill {min(100, round(100 * (used + written) / limit))} % of the context.",
         detail=f"{used} tokens of prompt and {written} of output; the context holds {limit}.",
         evidence=(FindingEvidence("server", quote=f"max_model_len {limit}"),),
-        fix="Shorten the history or the tools, or raise the server's context length (`--max-model-len`, `num_ctx`).",
+        fix=f"Shorten the history or the tools, or {longer_context(trace)}.",
     )
 
 

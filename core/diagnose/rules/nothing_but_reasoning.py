@@ -33,12 +33,12 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.written_calls import SAID_OFF, written_calls
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import as_text, content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import (
     is_ollamas_v1,
     switched_off,
     think_less,
-    thinking_switch,
     thinks_by_effort,
 )
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
@@ -86,7 +86,6 @@ def find(trace: Trace) -> Iterator[Report]:
     parser = None if trace.server is None else trace.server.reasoning_parser
     ended = f"finish_reason is `{chat.finish_reason}`" if chat.finish_reason else "finish_reason is not known"
     ran = "" if parser is None else f" The reasoning parser is `{parser}`."
-    switch = thinking_switch(trace)
     yield Report(
         title=f"The answer contains only thoughts, in `{reasoning.field}`, and no text."
         if _is_of_vendor(chat)
@@ -102,8 +101,8 @@ def find(trace: Trace) -> Iterator[Report]:
         if _is_of_vendor(chat)
         else (
             *(() if chat.finish_reason else (_MORE,)),
-            *(() if off or is_said_off else (think_less(switch, ", so that template and reasoning parser agree"),)),
-            *(() if thinks_by_effort(trace) or is_ollamas_v1(trace) else (_PARSER,)),
+            *(() if off or is_said_off else (think_less(trace, ", so that template and reasoning parser agree"),)),
+            *(() if thinks_by_effort(trace) or is_ollamas_v1(trace) or hosted_by(trace) else (_PARSER,)),
             Step(f"Read the answer from `{reasoning.field}`."),
         ),
         certainty=Certainty.INFERRED,

@@ -27,6 +27,7 @@ from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Token, TokenKind, TokenTable, Trace
+from prompt_debugger.core.diagnose.own_settings import stop_at
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, end_texts, in_raw
 from prompt_debugger.core.formats import TABLES
@@ -63,7 +64,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if repeated
         else (
             "Check that the prompt opens the assistant's turn, and that the model's generation config lists "
-            "this end token; if it does not, send its id in `stop_token_ids`."
+            f"this end token; if it does not, {stop_at(trace)}."
         ),
         severity=Severity.NOTE if repeated else None,
     )

@@ -28,9 +28,11 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
+from prompt_debugger.core.diagnose.hosted import hosted_by
+from prompt_debugger.core.diagnose.parser_setup import way_for_thoughts
 from prompt_debugger.core.diagnose.promised import Breach, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import switched_off, think_less
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request
 
 
@@ -49,13 +51,20 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"In this answer, {breach[1]}: {text[:80]!r}.",
         evidence=(in_message(field, text), in_request(promise.field, promise.kind)),
         fix=(
-            Step(
-                "Start the server with a reasoning parser, so that the constraint waits for the end of reasoning.",
-                server={"has_reasoning_parser": True},
-            ),
-            think_less(thinking_switch(trace)),
+            *_split_off(trace),
+            think_less(trace),
         ),
     )
+
+
+def _split_off(trace: Trace) -> tuple[Step, ...]:
+    """Return how the server is started so that it splits thoughts off; nothing where no client can do that."""
+    if hosted_by(trace) is not None:
+        return ()
+    if (way := way_for_thoughts(trace)) is not None:
+        return (Step(way),)
+    text = "Start the server with a reasoning parser, so that the constraint waits for the end of reasoning."
+    return (Step(text, server={"has_reasoning_parser": True}),)
 
 
 RULE: Rule = TraceRule(

@@ -84,7 +84,7 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
             title=f"{count} characters of reasoning are in content.",
             detail=_cause(trace),
             evidence=(*(in_raw(trace, span) for span in leaked), in_message("content")),
-            fix=_fix(trace),
+            fix=way_for_thoughts(trace) or _fix(trace),
             certainty=certainty,
         )
 

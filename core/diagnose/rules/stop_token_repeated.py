@@ -28,6 +28,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.leftovers import Leftover, ends_at_tail, repeated_token
+from prompt_debugger.core.diagnose.own_settings import stop_at
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw, why_cut
 from prompt_debugger.core.diagnose.words import listed
@@ -65,7 +66,7 @@ def _report(trace: Trace, found: Leftover, evidence: FindingEvidence, where: str
         + (f" Cut: {reason}." if reason else ""),
         evidence=(evidence,),
         fix=f"Add the id of `{found.text}` to `eos_token_id` in the model's `generation_config.json` (of a GGUF, to "
-        "its end-of-generation tokens), or send it in `stop_token_ids`. A higher limit only makes the run longer.",
+        f"its end-of-generation tokens), or {stop_at(trace, found.text)}. A higher limit only makes the run longer.",
         severity=None if reason is not None else Severity.WARNING,
     )
 

@@ -29,6 +29,7 @@ from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, Step
 from prompt_debugger.core.diagnose.fields import body_of, request_tools
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
+from prompt_debugger.core.diagnose.own_settings import penalty
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, why_cut
 
@@ -58,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
 def _fix(trace: Trace) -> Advice:
     body = body_of(trace)
     is_constrained = may_constrain(body) or any(key in body for key in ("response_format", "structured_outputs"))
-    steps = [Step("Set `repetition_penalty` a little above 1, or raise the temperature.")]
+    steps = [Step(f"Set {penalty(trace)}, or raise the temperature.")]
     if is_constrained:
         steps.insert(0, Step("Try without the schema or the forced tool choice that constrained the output."))
     if any(not as_object(as_object(tool.parameters).get("properties")) for tool in request_tools(trace.request)):

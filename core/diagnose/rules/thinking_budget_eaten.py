@@ -29,9 +29,11 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.output_limit import MORE_OUTPUT, more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import think_less
+from prompt_debugger.core.diagnose.thought_switches import TAKE_KWARGS
 from prompt_debugger.core.diagnose.trace_queries import (
     completion_tokens,
     in_message,
@@ -71,7 +73,7 @@ def _seen(trace: Trace, text: str, reason: str) -> Iterator[Report]:
         title=f"Reasoning used the whole budget of {amount}; no answer was written.",
         detail=f"`{opened.opener.strip()}` was opened and `{opened.closer}` never followed: {reason}.",
         evidence=(in_raw(trace, Span(max(0, len(text) - 80), len(text))),),
-        fix=(more_output(trace), think_less(thinking_switch(trace), " where the question needs no thinking")),
+        fix=(more_output(trace), think_less(trace, " where the question needs no thinking")),
     )
 
 
@@ -91,9 +93,17 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
         detail=f"{reason[:1].upper()}{reason[1:]}. The message contains no text, no call and no reasoning."
         + (f" The server counted {hidden} tokens of reasoning." if hidden else ""),
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
-        fix=(more_output(trace), _LESS),
+        fix=(more_output(trace), _less(trace)),
         certainty=Certainty.OBSERVED if is_all else Certainty.INFERRED,
     )
+
+
+def _less(trace: Trace) -> Step:
+    """Return how it is asked to think less: by an effort where nothing shows who answered, as most APIs take it."""
+    is_known = hosted_by(trace) is not None or (
+        trace.server is not None and trace.server.kind in TAKE_KWARGS | {"ollama", "lm-studio", "llama-cpp-python"}
+    )
+    return think_less(trace, " where the question needs no thinking") if is_known else _LESS
 
 
 def _shows_text(chat: ChatResult) -> bool:

@@ -30,7 +30,8 @@ from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import switched_off, think_less, thinking_switch
+from prompt_debugger.core.diagnose.taken import reads
+from prompt_debugger.core.diagnose.thinking import switched_off, think_less
 from prompt_debugger.core.diagnose.trace_queries import (
     TracePart,
     in_message,
@@ -58,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
         "model has none.",
         evidence=(in_request(off), in_message(field, text[:80])),
         fix=(
-            *(() if off.startswith(_KWARGS) else (think_less(thinking_switch(trace), ", where the server reads it"),)),
+            *(() if off.startswith(_KWARGS) and reads(trace, (off,)) else (think_less(trace),)),
             Step(
                 "Check that the switch is this model's and reaches the server: OpenAI's Python client sends "
                 "it only in `extra_body`, gateways drop what they do not know, and templates name it differently."

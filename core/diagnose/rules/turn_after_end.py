@@ -31,6 +31,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, content_of, message_texts
 from prompt_debugger.core.diagnose.leftovers import families_of, next_turn
+from prompt_debugger.core.diagnose.own_settings import stop_at
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.spoken_turns import spoken_turn
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
@@ -54,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
         "the model went on with an invented one.",
         evidence=(in_message("content", text[slice(*span)], span),),
         fix=f"Add the id of `{end}` to `eos_token_id` in the model's `generation_config.json` (of a GGUF, to its "
-        "end-of-generation tokens; of Ollama, `PARAMETER stop`), or send it in `stop_token_ids` or `stop`. If the "
+        f"end-of-generation tokens; of Ollama, `PARAMETER stop`), or {stop_at(trace, end)}. If the "
         "prompt is in another format than the model was trained on, use its own chat template.",
         certainty=Certainty.INFERRED,
     )

@@ -53,7 +53,8 @@ def find(trace: Trace) -> Iterator[Report]:
             "temperature 0."
         ),
         evidence=(FindingEvidence("raw", token_span=token_span),),
-        fix="Pin all sampling parameters in the request; compare with `--generation-config vllm` on the server.",
+        fix="Pin all sampling parameters in the request; compare with `--generation-config vllm` "
+        "if the server is vLLM.",
     )
 
 

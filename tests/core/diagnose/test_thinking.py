@@ -7,7 +7,7 @@ import json
 import pytest
 
 from prompt_debugger.core.base.types import ChatResult, JSONObject, Prompt, Request, Server, Trace
-from prompt_debugger.core.diagnose.thinking import Switch, switched_off, think_less, thinking_switch
+from prompt_debugger.core.diagnose.thinking import Switch, at_start, switched_off, think_less, thinking_switch
 
 
 def asked(body: JSONObject) -> Trace:
@@ -71,14 +71,95 @@ def test_gpt_oss_can_only_think_less() -> None:
     trace = Trace(Request({"model": "openai/gpt-oss-20b"}, ""))
 
     assert thinking_switch(trace) == Switch("reasoning_effort", "low")
-    assert think_less(thinking_switch(trace)).request == {"reasoning_effort": "low"}
+    assert think_less(trace).request == {"reasoning_effort": "low"}
 
 
-def test_a_step_sets_what_it_says() -> None:
-    template = think_less(Switch("enable_thinking", off=False), " first")
-    ollama = think_less(Switch("reasoning_effort", "none"))
+def test_a_server_that_reads_template_kwargs_is_sent_them_without_more_words() -> None:
+    step = think_less(served("{% if enable_thinking %}"), " first")
 
-    assert template.text == 'Send `"chat_template_kwargs": {"enable_thinking": false}` first.'
-    assert template.request == {"chat_template_kwargs.enable_thinking": False}
-    assert ollama.text.startswith('Send `"reasoning_effort": "none"`: at `/v1`, Ollama ignores')
-    assert ollama.request == {"reasoning_effort": "none"}
+    assert step.text == 'Send `"chat_template_kwargs": {"enable_thinking": false}` first.'
+    assert step.request == {"chat_template_kwargs.enable_thinking": False}
+
+
+def test_where_no_server_is_known_the_advice_says_which_ones_read_them() -> None:
+    for trace in (asked({}), served(kind="openai-compatible")):
+        assert think_less(trace).text.endswith(": vLLM, SGLang and llama.cpp read it.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "chat_body", "request_"),
+    [
+        ("ollama", "", {"reasoning_effort": "none"}),
+        ("ollama", '{"done_reason": "stop"}', {"think": False}),
+        ("lm-studio", "", {"reasoning_effort": "none"}),
+        ("llama-cpp-python", "", {}),
+    ],
+)
+def test_a_server_that_reads_no_template_kwargs_is_asked_in_its_own_way(
+    kind: str, chat_body: str, request_: JSONObject
+) -> None:
+    step = think_less(served(kind=kind, chat_body=chat_body))
+
+    assert step.request == request_
+    assert '"chat_template_kwargs":' not in step.text
+
+
+@pytest.mark.parametrize(
+    ("address", "request_"),
+    [
+        ("https://api.groq.com/openai/v1", {"reasoning_effort": "none"}),
+        ("https://openrouter.ai/api/v1", {"reasoning.enabled": False}),
+        ("https://api.deepseek.com", {"thinking.type": "disabled"}),
+        ("https://open.bigmodel.cn/api/paas/v4", {"thinking.type": "disabled"}),
+        ("https://dashscope.aliyuncs.com/compatible-mode/v1", {"enable_thinking": False}),
+        ("https://api.openai.com/v1", {"reasoning_effort": "low"}),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", {}),
+    ],
+)
+def test_a_hosted_api_is_asked_by_the_field_of_its_reference(address: str, request_: JSONObject) -> None:
+    step = think_less(Trace(Request({"model": "m"}, "", base_url=address)))
+
+    assert step.request == request_
+    assert "chat_template_kwargs" not in step.text
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [("https://openrouter.ai/api/v1", "reasoning.effort"), ("https://api.groq.com/openai/v1", "reasoning_effort")],
+)
+def test_a_model_that_always_thinks_thinks_less_at_a_hosted_api_too(address: str, path: str) -> None:
+    assert think_less(Trace(Request({"model": "openai/gpt-oss-120b"}, "", base_url=address))).request == {path: "low"}
+
+
+@pytest.mark.parametrize("model", ["gpt-5.1", "openai/o4-mini", "claude-sonnet-5", "gemini-3-pro", "google/gemini-3"])
+def test_a_model_that_its_maker_serves_alone_is_sent_no_template_kwargs(model: str) -> None:
+    assert "chat_template_kwargs" not in think_less(asked({"model": model})).text
+
+
+@pytest.mark.parametrize("model", ["Qwen/Qwen3-8B", "my-gpt-4", "foo3", "proto3", "claudette"])
+def test_a_model_of_another_name_is(model: str) -> None:
+    assert "chat_template_kwargs" in think_less(asked({"model": model})).text
+
+
+def test_a_request_that_was_copied_from_a_hosted_api_and_sent_to_vllm_is_vllms() -> None:
+    server = Server("http://127.0.0.1:1/v1", "vllm")
+    trace = Trace(Request({}, "", base_url="https://api.openai.com/v1"), server=server)
+
+    assert "chat_template_kwargs" in think_less(trace).text
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("vllm", "start the server with `--default-chat-template-kwargs"),
+        ("llama.cpp", "start the server with `--chat-template-kwargs"),
+        ("mlx-lm", "start the server with `--chat-template-args"),
+        ("openai-compatible", "start vLLM with `--default-chat-template-kwargs"),
+    ],
+)
+def test_the_flag_for_all_requests_is_the_servers_own(kind: str, words: str) -> None:
+    assert words in at_start(served(kind=kind), Switch("thinking", off=False))
+
+
+def test_no_flag_is_named_where_a_server_has_none_that_is_known() -> None:
+    assert at_start(served(kind="sglang"), Switch("thinking", off=False)) == ""
