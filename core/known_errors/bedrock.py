@@ -193,9 +193,9 @@ SENTENCES: tuple[KnownError, ...] = (
         "Malformed input request: #/messages/{index:int}/content/{part:int}: extraneous key [{key:word}] is not "
         "permitted",
         Stage.REQUEST,
-        "Bedrock passes the message on in the model's own form, which has no such key, or does not take what it holds.",
-        "Look at that part of the request: this model does not take it, or not with what it contains (such as a "
-        "document within a tool's result). Send it as a part of the user's message, or as text.",
+        "Bedrock converts the message to the model's own format, which has no such key, or does not accept its value.",
+        "Look at that part of the request: this model does not accept it, or not with this content (such as a "
+        "document within a tool result). Send it as a part of the user's message, or as text.",
         "https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html",
         example="The model returned the following errors: Malformed input request: #/messages/3/content/1: extraneous "
         "key [toolResult] is not permitted, please reformat your input and try again.",

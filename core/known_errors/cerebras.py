@@ -20,8 +20,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Tools with strict=True are not supported by this model",
         Stage.REQUEST,
-        "This model takes no tools whose arguments are to be enforced.",
-        "Leave `strict` out of the tools, or choose a model that takes it.",
+        "This model does not support tools whose arguments are enforced.",
+        "Leave `strict` out of the tools, or choose a model that supports it.",
         "https://github.com/livekit/agents/pull/3134",
         field="tools",
     ),

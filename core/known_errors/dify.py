@@ -8,8 +8,8 @@ from prompt_debugger.core.known_errors.base import Cause, KnownError
 MAKER = "Dify"
 
 _UPDATE = (
-    "Update the plug-in of that vendor or agent, and Dify, so that their releases belong together, and choose the "
-    "model anew in the node; if it persists, report the message to the plug-in. The request needs no change."
+    "Update both Dify and the plug-in of that vendor or agent, so that their releases match, and select the model "
+    "again in the node; if the error persists, report it to the plug-in's authors. The request needs no change."
 )
 
 SENTENCES: tuple[KnownError, ...] = (

@@ -32,7 +32,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "The API reads bodies strictly, and has no field of this name at that place. It may belong elsewhere, as what "
         "is about thoughts does (`generationConfig.thinkingConfig`), or this version of the API does not know it.",
-        "Move it to where the API's reference has it, or leave it out; `v1beta` knows more fields than `v1`.",
+        "Move it to the place that the API reference gives, or leave it out; `v1beta` knows more fields than `v1`.",
         "https://ai.google.dev/api/generate-content",
         example="Invalid JSON payload received. Unknown name \"includeThoughts\" at 'generation_config': Cannot find "
         "field.",

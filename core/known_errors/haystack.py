@@ -17,17 +17,16 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Skipping malformed tool call due to invalid JSON.",
         Stage.PARSE,
-        "The client dropped a call because the arguments that it assembled are not JSON; what it had follows "
-        "`Arguments:`. If nothing or a single bracket follows, it is a piece of a streamed call, not what the model "
-        "wrote.",
+        "The client dropped a call because the arguments that it assembled are not JSON; they follow `Arguments:`. If "
+        "nothing or a single bracket follows, that is a piece of a streamed call, not what the model wrote.",
         _EMPTY,
         "https://github.com/deepset-ai/haystack/issues/8876",
     ),
     KnownError(
         "returned a malformed JSON string for tool call arguments. This tool call will be skipped.",
         Stage.PARSE,
-        "The client dropped a call because its arguments are not JSON; what it had follows `Arguments:`. If nothing "
-        "follows, it is a call without arguments, which is sent as an empty text.",
+        "The client dropped a call because its arguments are not JSON; they follow `Arguments:`. If nothing "
+        "follows there, the call has no arguments and was sent with an empty string.",
         _EMPTY,
         "https://github.com/deepset-ai/haystack/issues/9408",
     ),

@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid tool call structure: No preceding AIMessage with tool_call_ids",
         Stage.REQUEST,
-        "A stored turn has the result of a call and no answer that made it, so the history cannot be sent.",
+        "A stored turn has a tool result without the call that it answers, so the history cannot be sent.",
         "Delete that turn, or continue from an earlier message; update LibreChat, which stored the result without its "
         "call.",
         "https://github.com/danny-avila/LibreChat/issues/6514",

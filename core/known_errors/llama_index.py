@@ -22,7 +22,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "LLM must be a FunctionCallingLLM",
         Stage.REQUEST,
-        "The agent uses tool calls of the API, but this class reports that its model does not support them.",
+        "The agent uses the API's tool calls, but this class reports that its model does not support them.",
         "Set `is_function_calling_model=True` if the server reads calls, or use `ReActAgent`.",
         "llama_index/core/agent/workflow/function_agent.py",
         cause=Cause.CLIENT,

@@ -23,8 +23,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Error in iterating prediction stream: {why}",
         Stage.COMPLETE,
-        "The program that runs the model failed while the answer was being written; what follows is its own error, and "
-        "nothing in it names a part of the request.",
+        "The program that runs the model failed while the answer was being written; what follows is its own error, "
+        "which names no part of the request.",
         "Update LM Studio and the model's runtime, and load the model again. If it fails with `tools` only, try the "
         "request without them, or the model in the other file format (GGUF, MLX), and report it with both results.",
         f"{_ISSUES}/314",

@@ -113,8 +113,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "template: {where} executing {name} at <{field}>: can't evaluate field {missing:word} in type {kind:word}",
         Stage.RENDER,
-        "The template of the model, in Go's notation, reads a field that does not exist there: the template is "
-        "wrong, or made for another release.",
+        "The model's Go template reads a field that does not exist: the template is wrong, or was made for another "
+        "release.",
         "Pull the model again, or update Ollama: the template was corrected; otherwise correct TEMPLATE in your "
         "own Modelfile.",
         "https://github.com/ollama/ollama/issues/10143",
@@ -178,7 +178,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "no user query found in messages",
         Stage.RENDER,
-        "Ollama's renderer for Qwen 3.5 finds no user message in the request: only results of tools, or nothing, "
+        "Ollama's renderer for Qwen 3.5 finds no user message in the request: only tool results, or nothing, "
         "follow the system message.",
         "Keep the user's message in every request of the tool loop; check in the client what it leaves out of the "
         "history.",
@@ -199,8 +199,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Expected a completed response.",
         Stage.COMPLETE,
-        "Ollama's client for JavaScript asked for a whole answer, and got one without `done: true`: a part of a "
-        "stream.",
+        "Ollama's client for JavaScript asked for a complete answer and got one without `done: true`, as if it "
+        "were part of a stream.",
         "Check that what answers is Ollama itself, and that nothing in between turns streaming on.",
         "ollama-js, src/browser.ts: processStreamableRequest",
         is_distinctive=False,

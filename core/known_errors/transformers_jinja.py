@@ -17,7 +17,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unexpected reasoning effort {value}. Supported types are {types}",
         Stage.RENDER,
-        "The template of this model knows other names for the effort than the one that was sent.",
+        "This model's template does not know the reasoning effort that was sent.",
         "Send one of the values that the message lists as `reasoning_effort`, or leave it out.",
         "https://github.com/vllm-project/vllm/pull/54022",
         example="Unexpected reasoning effort high. Supported types are xhigh (default), medium, and low",

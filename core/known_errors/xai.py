@@ -31,10 +31,10 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "data did not match any variant of untagged enum ModelInput",
         Stage.REQUEST,
-        "An entry of `input` has none of the forms that this API reads; which one is not said. Known for it are items "
-        'of type `reasoning` that are sent back with `"content": null`.',
+        "An entry of `input` has none of the forms that this API reads; the error does not say which entry. Items of "
+        'type `reasoning` that are sent back with `"content": null` are known to cause it.',
         "Leave out fields that are `null` in the items of `input`, and items of types that only another vendor has; "
-        "send one item less at a time to find the one.",
+        "remove one item at a time to find which it is.",
         "https://github.com/Wei-Shaw/sub2api/issues/4237",
         field="input",
     ),

@@ -12,9 +12,9 @@ SENTENCES: tuple[KnownError, ...] = (
         "messages[{index:int}]:content和tool_calls 字段不能同时为空",
         Stage.REQUEST,
         "As it reached the API, the message at that index had neither a text in `content` nor a call in `tool_calls`.",
-        "If the request that the client sends has calls there, a gateway in between dropped them (older ones do not "
-        "know `tool_calls`): compare its body with what it passes on, and update it. If not, leave the empty message "
-        "out, or send the text that belongs there.",
+        "If the client sends calls in that message, a gateway in between dropped them (older ones do not know "
+        "`tool_calls`): compare what it receives with what it sends, and update it. Otherwise remove the empty "
+        "message, or give it its text.",
         "https://github.com/songquanpeng/one-api/issues/1153",
         example="messages[2]:content和tool_calls 字段不能同时为空",
         field="messages[{index}]",

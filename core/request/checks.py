@@ -84,7 +84,7 @@ OF_OLLAMA: Final = {
     "format": "It is a field of Ollama's own API; write `response_format`.",
     "options": "It is a field of Ollama's own API; write its members at the top level, except for `num_ctx`, which is "
     "set for the model or the server (`OLLAMA_CONTEXT_LENGTH`).",
-    "keep_alive": "It is a field of Ollama's own API; the server's `OLLAMA_KEEP_ALIVE` holds for `/v1`.",
+    "keep_alive": "It is a field of Ollama's own API; for `/v1`, set `OLLAMA_KEEP_ALIVE` on the server.",
 }
 # Fields that vLLM ignores, with what was probably meant.
 BODY_ADVICE: Final = {

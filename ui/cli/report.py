@@ -125,7 +125,7 @@ def _sentence(trial: Trial | None, engine: str) -> str:
     if trial is None and PARSER_TESTS[engine].package:
         return f"Not run: {why_not_run(engine)}; --python gives an interpreter that has it."
     if trial is None:
-        return f"Not run: a test for {title_of(engine)} is only written here."
+        return f"Not run: tests for {title_of(engine)} are only written, not run, here."
     if trial.fails is None:
         return f"Not run: {trial.explanation}"
     engine_name = f"{title_of(engine)} {trial.version}"

@@ -38,7 +38,7 @@ def apis_payload(done: ApiRuns) -> str:
         {
             "state": "done",
             "sentence": _sentence(done),
-            "source": "The same request by each API, one after the other; compared with the first.",
+            "source": "The same request through each API in turn, compared with the first.",
             "columns": columns,
             "differences": [_difference(one) for one in done.differences],
         }

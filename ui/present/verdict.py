@@ -107,7 +107,7 @@ def stopped_payload(*, run: int = 0, has_found: bool = True, bare: Sequence[JSON
         has_found: Whether anything had come before.
         bare: Panels that have nothing to show.
     """
-    rest = "What arrived before is below." if has_found else "Nothing had arrived yet."
+    rest = "What had arrived is shown below." if has_found else "Nothing had arrived yet."
     return verdict_strip("stopped", "STOPPED", f"Stopped before the end. {rest}", bare=[*bare], run=run)
 
 

@@ -65,7 +65,7 @@ class _PrivateFormatter(logging.Formatter):
     """Writes where an entry comes from, its words if they are ours, and of an exception kind and places."""
 
     def format(self, record: logging.LogRecord) -> str:
-        words = "a library wrote a message; its words are left out"
+        words = "a library logged a message; its text is left out"
         if record.name in _DISCREET or (_is_ours(record) and record.levelno >= logging.ERROR):
             words = record.getMessage()
         elif _is_ours(record):

@@ -288,7 +288,7 @@ def kept_payloads(bundle: Bundle) -> Payloads:
     """Return the views of a run that the browser kept, marked as such."""
     when = f" of {moment_words(bundle.trace.started)}" if bundle.trace.started else ""
     edited = " The file was modified after it was written." if bundle.is_edited else ""
-    origin = f"Your run{when}, kept in this browser; nothing was asked again.{edited}"
+    origin = f"Your run{when}, kept in this browser; no server was asked again.{edited}"
     return marked_payloads(bundle.trace, "kept", origin)
 
 

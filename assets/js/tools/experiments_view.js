@@ -135,7 +135,7 @@ function entry(one, figure, body) {
   head.append(make("code", "pd-effect-name", one.name), make("span", "pd-effect-figure", figure));
   const said = make("span", "pd-muted pd-effect-said", "");
   said.setAttribute("role", "status");
-  if (one.fields.length) head.append(button("Apply and run", "pd-small", () => order("pd-apply-switch", one.name, said), "Put the changed request into the editor and run it; Compare opens with both"), said);
+  if (one.fields.length) head.append(button("Apply and run", "pd-small", () => order("pd-apply-switch", one.name, said), "Put the changed request into the editor and run it; Compare then shows both runs"), said);
   const what = prose("p", "pd-effect-change", one.change);
   if (one.fields.length) what.append(make("span", "pd-muted", " (" + one.fields.join(", ") + ")"));
   box.append(head, what, body);

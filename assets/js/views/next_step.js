@@ -154,5 +154,5 @@ function buttonsFor(code, news, said) {
     [add.disabled, add.textContent, add.dataset.adding] = [true, "Adding \u2026", ""];
   }, "What was changed, and the result, are included in everything that Share creates from this run");
   if (!news.applies) return [button("Show the fix", "pd-step", () => showFix(code)), add];
-  return [button("Apply", "pd-primary pd-step", apply, "Put the changed request into the editor and run it; Compare opens with both"), add];
+  return [button("Apply", "pd-primary pd-step", apply, "Put the changed request into the editor and run it; Compare then shows both runs"), add];
 }

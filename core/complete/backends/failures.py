@@ -62,10 +62,10 @@ _PAGE_HINT = (
 )
 _HINT_BY_PAGE = {
     401: "Something in front of the server requires authentication: send its key, in the header that it expects.",
-    502: "A proxy answered instead of the server: check whether the server behind it is running, and its log.",
+    502: "A proxy answered instead of the server. Check that the server behind it is running, and look at its log.",
     503: (
-        "A proxy answered instead of the server: check whether the server behind it is running, its log, and "
-        "whether the proxy limits the request rate."
+        "A proxy answered instead of the server. Check that the server behind it is running, look at its log, and "
+        "check whether the proxy limits the request rate."
     ),
     504: _HINT_BY_STATUS[504],
     404: "Check the server address (up to and including `/v1`): what answers there is a plain web server.",

@@ -376,7 +376,7 @@ def _beheaded(text: str) -> BrokenArguments | None:
     for head in _HEADS:
         value = decode_json(f"{head}{text}")
         if isinstance(value, dict) and value:
-            words = "their beginning is missing: what came is the rest of a JSON object"
+            words = "their beginning is missing: only the rest of a JSON object arrived"
             return BrokenArguments(Break.BEHEADED, Span(0, min(len(text), 1)), words)
     return None
 

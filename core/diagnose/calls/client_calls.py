@@ -30,8 +30,8 @@ _OF_NOTATION = {
     Notation.REACT: (
         "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server "
         "returned it as text, as it should.",
-        "Use the framework's agent for ReAct, and stop the model at `Observation:`; or send the tools in `tools` and "
-        "drop the ReAct prompt, where the model has its own notation: a prompt that teaches one hides the other.",
+        "Use the framework's ReAct agent, and stop the model at `Observation:`. If the model has its own notation for "
+        "calls, send the tools in `tools` instead and drop the ReAct prompt, which makes it write another.",
     ),
     Notation.TAUGHT: (
         "It is XML that a client teaches in its prompt, as Cline and Roo Code do, and reads itself. The server "
@@ -60,11 +60,11 @@ _OF_NOTATION = {
         "them.",
     ),
     Notation.DSML: (
-        "The attribute `string` shows it: these are the tags of DeepSeek V3.2 and V4 (DSML) without the `｜DSML｜` "
-        "in each, at which their parsers begin. The mark was removed on the way, or the model left it out.",
+        "The attribute `string` shows it: these are the tags of DeepSeek V3.2 and V4 (DSML), but without the marker "
+        "`｜DSML｜` that their parsers look for. It was removed in transit, or the model left it out.",
         "If the model is DeepSeek's, start the server with the parser of its version (vLLM `deepseek_v32` or "
-        "`deepseek_v4`, SGLang `deepseekv32` or `deepseekv4`) in a current release, and look whether the raw output "
-        "has the marks. Another model writes these tags only if it read them: send calls of the history as "
+        "`deepseek_v4`, SGLang `deepseekv32` or `deepseekv4`) in a current release, and check whether the raw "
+        "output has the markers. Another model writes these tags only if it read them: send calls of the history as "
         "`tool_calls`, not as text, and check that the prompt contains the tools in its own notation (`render`).",
     ),
     Notation.PROMPTED: (
@@ -167,7 +167,7 @@ def _report_observed(call: ClientCall, content: str) -> Report:
         "of an agent nothing is wrong with it: the framework ran the tool and wrote the `Observation:`. Only if all of "
         "this is one answer of the model did the model write the result itself.",
         evidence=(in_message("content", content[slice(*call.span)], call.span),),
-        fix="To settle it, look at the answer of the server that contains this call: if it goes on after the line of "
+        fix="To settle it, look at the server's answer that contains this call: if it goes on after the line "
         '`Action Input:`, send `stop: ["Observation:"]`.',
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE,

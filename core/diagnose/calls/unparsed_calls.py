@@ -46,10 +46,10 @@ _OF_FUNCTION_TAG = (
 )
 _FUNCTION_TAG = re.compile(r"<function=[^>\n]{1,100}>\s{0,8}\{")
 _GLM4 = re.compile(r"(?<![a-z])glm-?4(?![.\dv])", re.IGNORECASE)  # before 4.5, whose calls have tags
-STREAM_ALONE = "According to the words around it, only the stream has the fault."  # a note of what was pasted
+STREAM_ALONE = "According to the surrounding text, only the stream has the fault."  # a note of what was pasted
 _OF_STREAM = Step(
-    "The words around it say that it works without streaming: the parser runs, and fails on the stream. Run a current "
-    "release, and until then ask without streaming (`stream: false`).",
+    "The surrounding text says that it works without streaming: the parser runs, but fails on the stream. Update the "
+    "server; until then, send requests without streaming (`stream: false`).",
     {"stream": False},
 )
 _STOP_OF_CALL = "'<|call|>'"  # the stop token of harmony, which servers do not show

@@ -73,14 +73,14 @@ def _find_in_completion(trace: Trace) -> Iterator[Report]:
     limit = output_limit(trace)
     if not raw.text.strip():
         yield Report(
-            title=f"The output was cut by {limit.name}, and no text of it is shown.",
-            detail=f"The text is {raw.text[:20]!r}, and finish_reason is `length`: what the model wrote until then are "
-            "special tokens or white space, or the server did not return it.",
+            title=f"The output was cut by {limit.name}, and it has no visible text.",
+            detail=f"The text is {raw.text[:20]!r}, and finish_reason is `length`: until then the model wrote only "
+            "special tokens or whitespace, or the server did not return what it wrote.",
             evidence=(in_raw(trace, Span(0, len(raw.text))),),
             fix=(
                 Step(
-                    "Check the prompt: the model continues it, and writes blanks or end tokens after one that looks "
-                    "finished."
+                    "Check the prompt: the model continues it, and after one that looks finished it writes whitespace "
+                    "or end tokens."
                 ),
                 Step(
                     "With vLLM, send `skip_special_tokens: false`: it shows what was written.",

@@ -14,7 +14,7 @@ What it finds:
     with keys that an agent framework teaches or as a client prints it, a complete call in
     the reasoning of a message without anything else, and content that is a JSON object with
     the keys of one of the request's tools, if no one asked for JSON; a call that is encoded
-    as a string of JSON; calls in bare JSON in a second turn of the assistant. An error, too: an answer
+    as a string of JSON; calls in bare JSON in a second assistant turn. An error, too: an answer
     without a call of which the server says that gpt-oss ended it with `<|call|>`
     (`stop_reason` 200012). A warning: a call that the answer has, and that is in content as well.
 
@@ -91,8 +91,8 @@ _TAGGED_IN_FENCE = (
 )
 _OF_FENCE = (
     "Check that the request has the tools in its field `tools`, and that the prompt contains them (`render`): "
-    "with tools only in a system message, models answer like this. If they are there, the model does not keep to "
-    "its notation: use one that is trained for tool calls, or constrain it (`tool_choice` as `required`)."
+    "with tools only in a system message, models answer like this. If they are there, the model does not "
+    "follow its notation: use a model trained for tool calls, or constrain it (`tool_choice: required`)."
 )
 
 
@@ -293,8 +293,7 @@ def _report_in_next_turn(trace: Trace, content: str) -> Report | None:
         return None
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
     return Report(
-        title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} in a second turn of the "
-        "assistant.",
+        title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} in a second assistant turn.",
         detail=f"The server did not stop at `{turn.end}`; the model opened another turn and wrote the call "
         "there. A parser that looks for a call at the beginning of the output does not see it.",
         evidence=(in_message("content", inside, turn.inside),),

@@ -50,8 +50,8 @@ def find(trace: Trace) -> Iterator[Report]:
         detail="The line above does not continue: it has no `\\` at its very end, or is a comment. The shell ends the "
         f"command there, and {named}{more} never {'reach' if len(server.lost_flags) > 1 else 'reaches'} the server.",
         evidence=(FindingEvidence("server", quote=first),),
-        fix="End each line of the command but the last with `\\`, without a blank after it and without a comment "
-        "between the lines; the server's log then shows the flag among its arguments.",
+        fix="End every line of the command except the last with `\\`, with no space after it and no comment between "
+        "the lines; the server's log then shows the flag among its arguments.",
         certainty=Certainty.INFERRED,
     )
 

@@ -83,9 +83,9 @@ def _fix(fault: Fault, maker: str) -> str:
     if fault.sign is Sign.AFTER_TEXT:
         return "Have the prompt ask for nothing but the call, without words before it; the parser reads nothing else."
     if fault.before and not fault.mended:
-        return f"Run the newest release of {maker}; if it does the same, one up to {fault.before} does not."
+        return f"Run the newest release of {maker}; if it has the fault too, go back to {fault.before}, which does not."
     if fault.sign is Sign.NOTHING and not fault.mended:
-        return f"Run a release after {maker} {fault.seen}; its log at the level DEBUG shows what the model wrote."
+        return f"Run a release after {maker} {fault.seen}; its log at level DEBUG shows what the model wrote."
     if fault.mended and fault.sign is Sign.NOTHING:
         return f"Run {maker} {fault.mended} or later."
     if fault.mended:

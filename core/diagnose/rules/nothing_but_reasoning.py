@@ -92,7 +92,7 @@ def find(trace: Trace) -> Iterator[Report]:
         else f"The whole answer is in `{reasoning.field}`, and content is empty.",
         detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters, {ended}."
         + (f" The request sets `{off.rpartition('.')[2]}` to false: the model did not think." if off else "")
-        + (" According to the words around it, the request sets `enable_thinking` to false." if is_said_off else "")
+        + (" According to the surrounding text, the request sets `enable_thinking` to false." if is_said_off else "")
         + f"{shape}{ran} {_describe_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
         fix=_OLLAMA

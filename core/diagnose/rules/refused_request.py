@@ -92,12 +92,13 @@ _INSIDE = (
     "that raised it for these words. To learn more, paste the request that it was working on as well."
 )
 _UNPLACED = (
-    "Find out which program printed it, and search its bug tracker for these words. To know more, paste the error with "
-    "the request that it answers, or with the server's log of that moment; `capture` records both request and answer."
+    "Find out which program printed it, and search its bug tracker for these words. To learn more, paste the error "
+    "with the request that caused it, or with the server's log from that time; `capture` records both request and "
+    "answer."
 )
 _MORE = (
-    "Change what the message names. To know more, paste it with the request that it answers, or with the server's log "
-    "of that moment; `capture` records both request and answer."
+    "Change what the message names. To learn more, paste it with the request that caused it, or with the server's log "
+    "from that time; `capture` records both request and answer."
 )
 
 

@@ -36,7 +36,7 @@ def find(trace: Trace) -> Iterator[Report]:
         field = f"{call.field}.function.arguments"
         rest = text[slice(*fault.span)]
         yield Report(
-            title=f"The arguments of the call to `{call.name}` have extra `{rest.strip()}` at their end.",
+            title=f"The arguments of the call to `{call.name}` have extra `{rest.strip()}` at the end.",
             detail=f"In `{field}`, {fault.words}.",
             evidence=(in_message(field, rest, fault.span),),
             fix=(

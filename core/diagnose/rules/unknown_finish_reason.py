@@ -69,8 +69,8 @@ _FAILED = {
     "load": "Ollama only loaded the model, because the request had no messages",
 }
 _FIXES = {
-    "load": "Print the messages that the program sends: an agent that was given them under another argument, or a "
-    "state without them, sends none.",
+    "load": "Print the messages that the program sends: an agent that gets them under another argument name, or a "
+    "state without them, sends an empty list.",
     "too_many_tool_calls": "Ask again with fewer tools, or say in the prompt when the model has to stop calling them.",
     "missing_thought_signature": "Send calls of the history back with the `thought_signature` that they came with; "
     "gateways may drop it.",

@@ -369,7 +369,7 @@ _STEPS: tuple[Step, ...] = (
     ("Terminal colours were removed.", _uncoloured),
     ("Errors of code that an agent's model wrote were left out: they went back to the model.", drop_code_errors),
     ("", _use_line_feeds),
-    ("Backticks that a Go program had apart were put into the text.", _put_together),
+    ("Backticks that a Go program concatenates were put back into the text.", _put_together),
     ("", joined_entries),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Line breaks from wrapping were removed.", join_print),

@@ -57,4 +57,5 @@ def of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
         "answer": sum(1 for piece in pieces if piece.chat is not None or piece.stream is not None),
         "raw output": sum(1 for piece in pieces if piece.raw is not None),
     }
-    return tuple(f"Of {count} {name}s in the text, one was read." for name, count in counts.items() if count > 1)
+    several = {name: count for name, count in counts.items() if count > 1}
+    return tuple(f"The text contains {count} {name}s; only one was read." for name, count in several.items())

@@ -136,7 +136,7 @@ def _add_reason(evidence: Evidence, text: str) -> Evidence:
     if len(reasons) != 1:
         return evidence
     reason = reasons.pop()
-    note = f"`finish_reason` is `{reason}` by the words around the message."
+    note = f"`finish_reason` is `{reason}` according to the text around the message."
     return replace(evidence, chat=replace(chat, finish_reason=reason), notes=(*evidence.notes, note))
 
 

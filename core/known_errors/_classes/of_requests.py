@@ -104,8 +104,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "A text of the request contains half of a character",
-        "An emoji or another character outside the basic plane was cut in the middle, as by a limit of characters, so "
-        "that half of its pair (`\\ud83d`) is left; no strict decoder accepts it.",
+        "An emoji or another character outside the Basic Multilingual Plane was cut in half, for example by a length "
+        "limit. What is left is an unpaired surrogate (`\\ud83d`), which strict decoders reject.",
         "Find it in {field|the text that the message names}, usually a tool's result that was cut, and cut by "
         "characters instead; before sending, `text.encode('utf-8', 'replace').decode()` in Python or `toWellFormed()` "
         "in JavaScript fixes it.",

@@ -26,9 +26,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "The server's grammar for structured output failed",
-        "The server builds a grammar from the schema or the tools and checks every token against it; here grammar and "
-        "output did not match: a schema that the library does not support, or tokens that another feature wrote "
-        "first, such as a thinking block that the prompt opens or speculative decoding.",
+        "The server builds a grammar from the schema or the tools and checks every token against it; here the "
+        "output did not match. Usual causes are a schema that the grammar library does not support, a thinking block "
+        "that the prompt opens, and speculative decoding.",
         "Send the request once without `response_format` and `strict` to be sure, then with thinking off; update the "
         "server, simplify the schema, or choose another backend for structured output (vLLM "
         "`--structured-outputs-config.backend`, SGLang `--grammar-backend`).",
@@ -87,7 +87,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.QUOTA,
         "The plan or billing of the account does not allow the request",
-        "The provider counts what an account uses, and the paid or free quota is used up.",
+        "The account's quota with the provider, paid or free, is used up.",
         "Check plan, credit and spending limits of the account and project that the key belongs to; a rate limit "
         "resets by itself, credit does not.",
     ),
@@ -338,8 +338,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "A program between client and model got no connection to its database in time",
-        "The message comes from the database of a gateway or proxy, not from a model: the pool of connections is used "
-        "up, or the database does not answer.",
+        "The message comes from the database of a gateway or proxy, not from a model: its connection pool is used up, "
+        "or the database does not answer.",
         "Look at the gateway: its database must be reachable, and its pool large enough for parallel requests. "
         "The request itself needs no change.",
         is_distinctive=False,

@@ -121,8 +121,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.TEMPLATE,
         "The server failed on a null in the messages",
-        "Where the server or the template works on the content of a message, it found null: usually the `content` of "
-        "an assistant message that only makes calls, which clients send as null.",
+        "The server or the template expected the content of a message and found null: usually the `content` of an "
+        "assistant message that only makes calls, which clients send as null.",
         'Send `"content": ""` in place of null for those messages, or update the server; newer releases and templates '
         "accept null there.",
         look=Look.CONTENT_NULL,

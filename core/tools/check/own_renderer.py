@@ -55,7 +55,7 @@ async def words_on_renderer(engine: ChoosesRenderer, model: CheckedModel, family
             skipped=(
                 f"{name} does not render this model with the template. Because {why}, it uses tokenizer mode "
                 f"`{choice.mode}`, whose renderer is `{choice.own[choice.mode]}`. These results about the "
-                "template hold only where that renderer writes the same; `--tokenizer-mode hf` makes vLLM use "
+                "template hold only where that renderer produces the same text; `--tokenizer-mode hf` makes vLLM use "
                 "the template."
             )
         )

@@ -29,4 +29,4 @@ def write_as_model(printed: tuple[Ideal, ...], model: CheckedModel) -> tuple[tup
     made = tuple(replace(one, raw=pattern.sub(written.written, one.raw)) if one.answer.calls else one for one in ideals)
     if made == ideals:
         return ideals, family, inferred
-    return made, family, f"The template prints {written.says}: the parsers were asked with what the model writes."
+    return made, family, f"The template prints {written.says}: the parsers were tested on what the model writes."

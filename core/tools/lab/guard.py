@@ -76,8 +76,8 @@ class LabGuard:
                     f"The lab was not asked: the grammar of `{constraint.field}` takes more than "
                     f"{self._cpu_s:g} s of processor time or too much memory.",
                     "vLLM would be busy with it and could not answer anyone else. Simplify large or nested "
-                    "repetitions, long patterns and deep nesting. Your own server can be asked with the "
-                    "unchanged request.",
+                    "repetitions, long patterns and deep nesting, or send the unchanged request to your "
+                    "own server.",
                     field=constraint.field,
                 ) from None
 

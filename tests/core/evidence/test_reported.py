@@ -214,7 +214,7 @@ def test_a_message_has_the_finish_reason_that_the_words_around_it_name(around):
 
     assert trace.chat is not None
     assert trace.chat.finish_reason == "length"
-    assert "by the words around the message" in trace.verdict.sentence
+    assert "according to the text around the message" in trace.verdict.sentence
 
 
 @pytest.mark.parametrize(
@@ -229,4 +229,4 @@ def test_a_message_has_the_finish_reason_that_the_words_around_it_name(around):
 def test_a_finish_reason_of_something_else_is_not_the_message_s(around):
     trace = shown(f">>> resp.choices[0].message\n{MESSAGE}{around}")
 
-    assert trace.chat is None or "by the words around" not in trace.verdict.sentence
+    assert trace.chat is None or "according to the text around" not in trace.verdict.sentence

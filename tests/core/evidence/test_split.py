@@ -63,7 +63,7 @@ def test_what_was_expected_is_not_taken_for_what_came():
     evidence = read_evidence(text)
 
     assert evidence.chat.message == MESSAGE
-    assert "Of 2 answers in the text, one was read." in evidence.notes
+    assert "The text contains 2 answers; only one was read." in evidence.notes
 
 
 def test_a_raw_output_with_fences_and_json_of_its_own_stays_whole():

@@ -76,7 +76,7 @@ def test_an_error_with_a_status_that_no_one_knows_is_shown_whole():
     found = finding_of("Error: 422 from the LLM gateway: the flux of the request is out of phase")
 
     assert "the flux of the request is out of phase" in found.title
-    assert "To know more" in found.fix
+    assert "To learn more" in found.fix
 
 
 def test_what_a_script_prints_of_the_message_is_content():

@@ -56,7 +56,7 @@ def test_an_error_that_shows_nothing_else_is_shown_whole(text):
 
     assert found.title.startswith("An error was reported: ")
     assert text.rpartition("] ")[2].removeprefix("ERROR ") in found.title
-    assert "To know more" in found.fix
+    assert "To learn more" in found.fix
 
 
 def test_the_words_of_an_error_may_stand_on_the_line_below():

@@ -68,7 +68,7 @@ async def test_a_stopped_run_says_so_and_keeps_what_had_come(handlers):
 
     [last] = rest
     assert shown(last, "verdict")["state"] == "stopped"
-    assert shown(last, "verdict")["sentence"] == "Stopped before the end. What arrived before is below."
+    assert shown(last, "verdict")["sentence"] == "Stopped before the end. What had arrived is shown below."
     assert WORDS in json.dumps(shown(last, "completion"))
     assert shown(last, "completion")["stream"]["streaming"] is False
     assert last.trace is not None, "what had come can be shared"

@@ -281,7 +281,7 @@ class EventGuard:
         if self.sessions.streams_of(page) >= self._limits.streams_per_page:
             raise PayloadError("This page is already listening.", 429)
         if self.sessions.streams_of_visitor(visitor) >= self._limits.streams_per_visitor:
-            raise PayloadError("Too many pages of your address are open: close some.", 429)
+            raise PayloadError("Too many pages are open from your address: close some.", 429)
         self.sessions.listen(page, +1)
         try:
             if scope["path"] == _LISTENING:

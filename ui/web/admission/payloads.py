@@ -279,10 +279,10 @@ def _check_build(raw: bytes) -> None:
         plain, strings = plain + start - at, strings + 1
         found = _STRING.match(raw, start)
         if found is None or plain > MAX_PLAIN_BYTES or strings > MAX_STRINGS:
-            raise PayloadError("The message is not JSON of this page.")
+            raise PayloadError("The message is not JSON written by this page.")
         at = found.end()
     if plain + len(raw) - at > MAX_PLAIN_BYTES:
-        raise PayloadError("The message is not JSON of this page.")
+        raise PayloadError("The message is not JSON written by this page.")
 
 
 def _targets(event: Mapping[str, Any]) -> list[tuple[int, str]]:

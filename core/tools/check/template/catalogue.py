@@ -304,16 +304,16 @@ Source:
         "PD812",
         "bos-added-to-text",
         (_N,),
-        """The template writes BOS, and the tokenizer adds one more to a text.
+        """The template writes BOS, and the tokenizer adds another to the text.
 
 What it finds:
     A rendered prompt that begins with BOS, and a tokenizer that puts BOS
     before every text.
 
 Why it matters:
-    vLLM's chat adds none. Its `/v1/completions` with the rendered text does,
+    vLLM's chat endpoint adds no second BOS. Its `/v1/completions` adds one to the rendered text
     unless `add_special_tokens` is false, and so do scripts that render to text and tokenize
-    that: the prompt then starts with two BOS tokens.
+    it: the prompt then starts with two BOS tokens.
 
 Bad:
     `tokenizer(tokenizer.apply_chat_template(messages, tokenize=False))`

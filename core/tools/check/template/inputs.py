@@ -112,8 +112,8 @@ def _bos(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterator[Fin
     yield found(
         "bos-added-to-text",
         Severity.NOTE,
-        "The template writes BOS, and the tokenizer adds one more to a text.",
-        "vLLM's chat adds none. Its `/v1/completions` does for the rendered text, unless "
+        "The template writes BOS, and the tokenizer adds another to the text.",
+        "vLLM's chat endpoint does not add it. Its `/v1/completions` adds it to the rendered text unless "
         "`add_special_tokens` is false, and so do scripts that render to text and tokenize it. "
         f"{first_mention(model.template, 'bos_token')}",
         fix="Send token ids, or tokenize the rendered text without special tokens.",

@@ -29,7 +29,7 @@ def test_the_recipient_of_a_call_stands_where_the_model_writes_it(before):
 
     assert (made.raw, family) == (before + WRITTEN, "harmony")
     assert "openai/harmony, docs/format.md" in said
-    assert said.endswith("the parsers were asked with what the model writes.")
+    assert said.endswith("the parsers were tested on what the model writes.")
 
 
 @pytest.mark.parametrize(
