@@ -10,7 +10,8 @@ openrouter.ai/docs/api-reference, docs.cohere.com/reference/chat, docs.together.
 docs.z.ai/guides, api-docs.deepseek.com, platform.moonshot.ai/docs, docs.perplexity.ai/api-reference, docs.x.ai,
 help.aliyun.com/zh/model-studio, docs.aws.amazon.com/bedrock (Converse, Nova).
 
-What is listed of xAI, Fireworks, Moonshot and DashScope, and a part of Cerebras, was not compared with the reference.
+Moonshot was compared with its OpenAPI description, Fireworks with its own Python client. xAI's `search_parameters`,
+what is listed of DashScope, and a part of Cerebras were not compared with the reference.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _BEDROCK = "Amazon Bedrock"
 
 # By whose API documents them: fields of the body.
 _OF_BODY: Final = {
-    _OPENAI: "moderation store modalities audio prediction web_search_options safety_identifier verbosity "
+    _OPENAI: "moderation store modalities audio prediction web_search_options verbosity "
     "prompt_cache_key prompt_cache_options prompt_cache_retention",
     "Groq": "reasoning_format search_settings compound_custom citation_options disable_tool_validation "
     "exclude_domains include_domains",
@@ -34,10 +35,12 @@ _OF_BODY: Final = {
     "Mistral's API": "safe_prompt prompt_mode random_seed guardrails",
     _OPENROUTER: "provider plugins transforms models route usage image_config",
     "Cohere": "stop_sequences safety_mode strict_tools k p",
-    "Together": "safety_model compliance context_length_exceeded_behavior",
-    "Fireworks": "prompt_truncate_len perf_metrics_in_response mirostat_target mirostat_lr",
+    "Together": "safety_model compliance",
+    "Fireworks": "prompt_truncate_len perf_metrics_in_response mirostat_target mirostat_lr raw_output echo_last "
+    "prompt_cache_isolation_key reasoning_history speculation",
     "Z.ai": "do_sample tool_stream user_id",
-    "DashScope": "enable_search search_options thinking_budget translation_options asr_options",
+    "DashScope": "enable_search search_options thinking_budget translation_options asr_options "
+    "vl_high_resolution_images",
     "Perplexity": "search_domain_filter search_recency_filter search_mode search_after_date_filter "
     "search_before_date_filter last_updated_after_filter last_updated_before_filter return_images "
     "return_related_questions return_citations disable_search enable_search_classifier media_response",
@@ -48,13 +51,15 @@ _OF_BODY: Final = {
 # Fields that several document under the same name.
 _SHARED: Final = {
     "service_tier": (_OPENAI, "Groq", "Cerebras"),
-    "metadata": (_OPENAI, "Groq", "Mistral's API"),
+    "metadata": (_OPENAI, "Groq", "Mistral's API", "Fireworks"),
     "reasoning_format": ("Groq", "Cerebras"),
-    "prediction": (_OPENAI, "Mistral's API", "Cerebras"),
+    "prediction": (_OPENAI, "Mistral's API", "Cerebras", "Fireworks"),
+    "safety_identifier": (_OPENAI, "Moonshot"),
+    "context_length_exceeded_behavior": ("Together", "Fireworks"),
     "prompt_cache_key": (_OPENAI, "Mistral's API", "Moonshot"),
     "web_search_options": (_OPENAI, "Perplexity"),
     "reasoning": (_OPENROUTER, "Together"),
-    "thinking": ("Z.ai", "DeepSeek", "Moonshot"),
+    "thinking": ("Z.ai", "DeepSeek", "Moonshot", "Fireworks"),
     "modalities": (_OPENAI, _OPENROUTER),
     "verbosity": (_OPENAI, _OPENROUTER),
 }
@@ -104,7 +109,7 @@ def vendor_field(name: str, value: JSON) -> VendorField | None:
     """Return whose field of a body that is; `None` if it is in no vendor's reference that is known.
 
     >>> vendor_field("thinking", {"type": "enabled"}).words
-    '`thinking` is documented by Z.ai, DeepSeek and Moonshot.'
+    '`thinking` is documented by Z.ai, DeepSeek, Moonshot and Fireworks.'
     >>> vendor_field("thinking", True)
     """
     vendors = _VENDORS.get(name)

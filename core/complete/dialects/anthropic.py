@@ -19,7 +19,7 @@ from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
-from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
+from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _API = "Anthropic's Messages API"
@@ -78,7 +78,7 @@ def _read_answer(value: JSONObject) -> Answer:
             case "tool_use":
                 draft.call(block.get("id"), block.get("name"), block.get("input", {}))
             case other:
-                draft.note(_no_place(other))
+                draft.note(no_place(other))
     reason = text_of(value.get("stop_reason"))
     return of_message(
         _API,
@@ -170,7 +170,7 @@ def _start(index: int, block: JSONObject, stream: _Stream) -> None:
             stream.calls += 1
             stream.draft.call(begun.call, block.get("id"), block.get("name"), "")
         case _:
-            stream.draft.note(_no_place(kind))
+            stream.draft.note(no_place(kind))
 
 
 def _grow(index: int, delta: JSONObject, stream: _Stream) -> None:
@@ -193,7 +193,7 @@ def _grow(index: int, delta: JSONObject, stream: _Stream) -> None:
         case "signature_delta":
             pass
         case other:
-            stream.draft.note(_no_place(other))
+            stream.draft.note(no_place(other))
 
 
 def _close(block: _Block, stream: _Stream) -> None:
@@ -217,10 +217,6 @@ def _usage(value: JSON, before: Usage | None = None) -> Usage | None:
     if prompt is None and written is None:
         return None
     return Usage(prompt, written, None if prompt is None or written is None else prompt + written)
-
-
-def _no_place(kind: JSON) -> str:
-    return f"A part of type `{str(kind)[:40]}` does not exist in chat completions; it was left out."
 
 
 DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events, Api.MESSAGES)

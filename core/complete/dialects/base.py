@@ -171,3 +171,12 @@ def of_message(
     body = "" if whole is None else json.dumps(whole, ensure_ascii=False)
     chat = ChatResult(message, reason, stop_reason, usage=usage, body=body, error=error)
     return Answer(chat, finish_reason=reason, notes=tuple(notes), words=f"an answer of {api}")
+
+
+def no_place(kind: JSON) -> str:
+    """Return the sentence for a part of an answer, by its type, that no message of chat completions has.
+
+    >>> no_place("server_tool_use")
+    'A part of type `server_tool_use` does not exist in chat completions; it was left out.'
+    """
+    return f"A part of type `{str(kind)[:40]}` does not exist in chat completions; it was left out."

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
-from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
+from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _API = "Bedrock's Converse API"
@@ -51,7 +51,7 @@ def _read_answer(value: JSONObject) -> Answer:
         elif (text := text_of(block.get("text"))) is not None:
             draft.texts.append(text)
         else:
-            draft.note(_no_place(block))
+            draft.note(no_place(next(iter(block), "")))
     message = draft.message("")
     return of_message(_API, message, _reason(value), whole=value, usage=_usage(value), notes=draft.notes)
 
@@ -97,10 +97,6 @@ def _usage(value: JSONObject) -> Usage | None:
     usage = as_object(value.get("usage"))
     counts = [integer_of(usage.get(name)) for name in ("inputTokens", "outputTokens", "totalTokens")]
     return None if counts[:2] == [None, None] else Usage(*counts)
-
-
-def _no_place(block: JSONObject) -> str:
-    return f"A part `{next(iter(block), '')[:40]}` does not exist in chat completions; it was left out."
 
 
 DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)

@@ -19,7 +19,7 @@ from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
-from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
+from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _API = "Gemini's generateContent"
@@ -76,7 +76,7 @@ def _read_answer(value: JSONObject) -> Answer:
             case "text":
                 draft.texts.append(text_of(part.get("text")) or "")
             case other:
-                draft.note(_no_place(other))
+                draft.note(no_place(other))
     draft.notes += _list_reasons(value, first)
     return of_message(
         _API,
@@ -110,7 +110,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
             elif kind in ("thought", "text"):
                 draft.add({"reasoning" if kind == "thought" else "content": text_of(part.get("text")) or ""})
             else:
-                draft.note(_no_place(kind))
+                draft.note(no_place(kind))
         draft.usage = _usage(event) or draft.usage
         if (reason := _reason(event, first, has_calls=calls > 0)) is not None:
             is_ended = True
@@ -167,10 +167,6 @@ def _usage(value: JSONObject) -> Usage | None:
     if not any((prompt, *known)):  # LiteLLM streams zeros where it did not ask for counts
         return None
     return Usage(prompt, sum(known) if known else None, total)
-
-
-def _no_place(kind: str) -> str:
-    return f"A part `{kind[:40]}` does not exist in chat completions; it was left out."
 
 
 DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events, Api.GEMINI)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
@@ -39,6 +40,7 @@ def _finds(paste: Paste) -> float:
     return 0.96 if _message(values) or _is_stream(values) else 0.0
 
 
+@lru_cache(maxsize=4)
 def _values(text: str) -> list[JSONObject]:
     """Return the objects that a text consists of, in a list or one after the other; none if it holds anything else."""
     value = json_of(text)
