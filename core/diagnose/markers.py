@@ -9,6 +9,19 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats import TABLES
 
+MEDIA_PLACEHOLDERS = (
+    "<|image_pad|>",
+    "<image_soft_token>",
+    "<start_of_image>",
+    "<|image_soft_token|>",
+    "<|image|>",
+    "<|media_pad|>",
+    "<image>",
+    "<__media__>",
+    "[IMG]",
+)
+"""Tokens that stand for a picture in the prompt of some model."""
+
 # `(?:…)` alternatives in order of length, so that the longest one wins.
 _MARKER = re.compile(
     "|".join(re.escape(m) for m in sorted((*TABLES.call_markers, *TABLES.turn_markers), key=len, reverse=True))

@@ -72,6 +72,8 @@ class Look(StrEnum):
     CONTENT_NULL = "content-null"
     SMALL_LIMIT = "small-limit"
     NO_FORM = "no-form"
+    PLACEHOLDER_IN_TEXT = "placeholder-in-text"
+    IMAGE_OF_OTHERS = "image-of-others"
 
 
 _CAUSE_BY_STAGE = {

@@ -25,6 +25,16 @@ SENTENCES: tuple[KnownError, ...] = (
         is_distinctive=False,
     ),
     KnownError(
+        "Tool call id has to be defined.",
+        Stage.REQUEST,
+        "A result in the history does not say which call it answers.",
+        "Give each message of the role `tool` the id of its call, as `tool_call_id`; a client that cannot send that "
+        "field needs a newer release.",
+        "https://github.com/Gage-Technologies/mistral-go/issues/8",
+        field="messages",
+        look=Look.ORPHAN_RESULTS,
+    ),
+    KnownError(
         "invalid_function_call",
         Stage.REQUEST,
         "A call in the history has an id in a form that the API does not accept.",

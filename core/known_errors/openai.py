@@ -75,6 +75,17 @@ SENTENCES: tuple[KnownError, ...] = (
         field="response_format.json_schema.schema",
     ),
     KnownError(
+        "Invalid schema for response_format '{name}': In context={path}, 'required' is required to be supplied and to "
+        "be an array including every key in properties.",
+        Stage.REQUEST,
+        "A strict schema leaves a property out of `required`, where all of them must be.",
+        'List every property of each object in `required`; one that may be absent gets the type `[…, "null"]`.',
+        "https://github.com/bingoYB/ham_home/issues/16",
+        example="Invalid schema for response_format 'answer': In context=(), 'required' is required to be supplied and "
+        "to be an array including every key in properties. Missing 'city'.",
+        field="response_format.json_schema.schema",
+    ),
+    KnownError(
         "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
         Stage.REQUEST,
         "JSON mode is requested, but no message mentions JSON.",
@@ -228,6 +239,19 @@ SENTENCES: tuple[KnownError, ...] = (
         "Leave that part out or send it as text, or choose a model that takes it.",
         "https://platform.openai.com/docs/guides/audio",
         example="Invalid 'messages[2]'. Content blocks are expected to be either text or image_url type.",
+    ),
+    KnownError(
+        "Image URLs are only allowed for messages with role 'user', but this message with role '{role:word}' contains "
+        "an image URL.",
+        Stage.REQUEST,
+        "An image is in a message of another role than `user`: in an answer, a system message or a tool's result.",
+        "Move the image into a message of the role `user`, after the one that it belongs to, and leave a text in its "
+        "place.",
+        "https://github.com/openai/openai-node/issues/1030",
+        example="Image URLs are only allowed for messages with role 'user', but this message with role 'assistant' "
+        "contains an image URL.",
+        field="messages",
+        look=Look.IMAGE_OF_OTHERS,
     ),
     KnownError(
         "The file type you uploaded is not supported. Please try again with a pdf",

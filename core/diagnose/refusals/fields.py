@@ -21,6 +21,7 @@ from prompt_debugger.core.diagnose.fields import (
     request_tools,
     texts_inside,
 )
+from prompt_debugger.core.diagnose.markers import MEDIA_PLACEHOLDERS
 from prompt_debugger.core.known_errors import Look
 
 MAX_SPOTS = 3
@@ -260,6 +261,24 @@ def _no_form(request: Request, parts: Mapping[str, str]) -> Iterator[Spot]:
         yield Spot(place, f"`{place}` has {has}.", shown[0][1] if shown else None)
 
 
+def _placeholder_in_text(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, message in numbered_messages(request):
+        text = content_of(message) or ""
+        token = next((token for token in MEDIA_PLACEHOLDERS if token in text), None)
+        if token is not None:
+            field = f"messages[{index}].content"
+            yield Spot(field, f"The text of `messages[{index}]` contains the placeholder `{token}` itself.", token)
+
+
+def _image_of_others(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, message in numbered_messages(request):
+        role = as_text(message.get("role")) or ""
+        for at, part in enumerate(as_list(message.get("content"))):
+            if role != "user" and as_object(part).get("type") in ("image_url", "input_image", "image"):
+                field = f"messages[{index}].content[{at}]"
+                yield Spot(field, f"`{field}` is an image in a message of the role `{role}`.", role)
+
+
 _STEP = re.compile(r"([A-Za-z_]\w{0,80})|\[(\d{1,6})\]")
 
 
@@ -304,4 +323,6 @@ _LOOKS: Mapping[Look, _Looker] = {
     Look.CONTENT_NULL: _content_null,
     Look.SMALL_LIMIT: _small_limit,
     Look.NO_FORM: _no_form,
+    Look.PLACEHOLDER_IN_TEXT: _placeholder_in_text,
+    Look.IMAGE_OF_OTHERS: _image_of_others,
 }

@@ -28,22 +28,12 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, as_text, numbered_messages, texts_inside
+from prompt_debugger.core.diagnose.markers import MEDIA_PLACEHOLDERS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of
 from prompt_debugger.core.diagnose.words import counted
 
 _IMAGES = frozenset({"image", "image_url", "input_image"})
-_PLACEHOLDERS = (
-    "<|image_pad|>",
-    "<image_soft_token>",
-    "<start_of_image>",
-    "<|image_soft_token|>",
-    "<|image|>",
-    "<|media_pad|>",
-    "<image>",
-    "<__media__>",
-    "[IMG]",
-)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -52,7 +42,7 @@ def find(trace: Trace) -> Iterator[Report]:
     images = [path for path, kind in _parts(trace) if kind in _IMAGES]
     if prompt is None or not images:
         return
-    token = next((text for text in _PLACEHOLDERS if text in prompt.text), None)
+    token = next((text for text in MEDIA_PLACEHOLDERS if text in prompt.text), None)
     if token is None or any(token in text for text in texts_inside(trace.request.body.get("messages"))):
         return
     runs = [Span(*match.span()) for match in re.finditer(rf"(?:{re.escape(token)})+", prompt.text)]

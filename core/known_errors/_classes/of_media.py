@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
-from prompt_debugger.core.known_errors.base import Cause
+from prompt_debugger.core.known_errors.base import Cause, Look
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
@@ -25,15 +25,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"{0,100}?(?:not match|mismatch|number of|missing|expected|differ)"
         r"|number of (?:images?|media|bitmaps|placeholders|videos?|audios?)\b.{0,80}?(?:match|tokens?|"
         r"bitmaps|placeholders)|(?:mismatch|mismatched).{0,60}?(?:image|video|audio) tokens?"
-        r"|placeholders?.{0,60}?(?:images?|videos?|audios?)|tokens to \d{1,7} placeholders",
+        r"|placeholders?.{0,60}?(?:images?|videos?|audios?)|tokens to \d{1,7} placeholders"
+        r"|more .{1,80}? tokens found than (?:corresponding )?(?:data items|images?)",
         Stage.RENDER,
         Cause.TEMPLATE,
-        "The prompt does not contain the placeholders of its media",
-        "The server looks in the prompt for the tokens that stand for each image, video or audio, and does not find "
-        "as many as there are.",
-        "Send media as content parts to `/v1/chat/completions`, so that the template writes their placeholders; in a "
-        "prompt that you write yourself, use those of exactly this model, one for each item. If that is so already, "
-        "template and processor do not match: take both from the model's repository, and update the server.",
+        "The placeholders in the prompt and its media do not match",
+        "The server looks in the prompt for the tokens that stand for each image, video or audio, and their number is "
+        "not that of the media.",
+        "Send media as content parts to `/v1/chat/completions`, so that the template writes their placeholders, and "
+        "write none into the texts; in a prompt that you write yourself, use those of exactly this model, one for each "
+        "item. If that is so already, template and processor do not match: take both from the model's repository, and "
+        "update the server.",
+        look=Look.PLACEHOLDER_IN_TEXT,
     ),
     ErrorClass(
         "media-not-taken",

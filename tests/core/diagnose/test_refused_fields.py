@@ -50,6 +50,14 @@ FAULTS: dict[Look, list[tuple[list[JSON], dict[str, str], list[str]]]] = {
         ([user(), assistant(call("a")), result("b")], {}, ["messages[2].tool_call_id"]),
         ([user(), assistant(call("a")), {"role": "tool", "content": "b"}], {}, ["messages[2].tool_call_id"]),
     ],
+    Look.PLACEHOLDER_IN_TEXT: [
+        ([user([{"type": "text", "text": "Is this [IMG] it?"}, {"type": "image_url"}])], {}, ["messages[0].content"]),
+        ([SYSTEM, user("<image>\nWhat is it?")], {}, ["messages[1].content"]),
+    ],
+    Look.IMAGE_OF_OTHERS: [
+        ([user(), {"role": "assistant", "content": [{"type": "image_url"}]}], {}, ["messages[1].content[0]"]),
+        ([user(), {"role": "tool", "content": [{"type": "text"}, {"type": "image"}]}], {}, ["messages[1].content[1]"]),
+    ],
     Look.IDS_OF_NINE: [([assistant(call("call_12345"))], {}, ["messages[0].tool_calls[0].id"])],
     Look.ID_ABSENT: [
         (
