@@ -27,7 +27,7 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING, OF_GAP
 from prompt_debugger.core.base.protocols import Rule
@@ -197,22 +197,38 @@ def _read_inner_markup(trace: Trace) -> Iterator[Report]:
     text = trace.raw.text
     spans = [*find_unquoted_markers(text)]
     shown = list(dict.fromkeys(text[slice(*span)] for span in spans))
+    family = _family_inside(trace.parse, shown)
+    if family is None:
+        return
+    begins = (FORMATS[family].facts.call_markers or ("",))[0]
+    yield Report(
+        title=f"The text is the inside of a call in the notation of `{family}`: `{begins}` before it is missing.",
+        detail=f"It contains {listed(shown[:4])}, which only occur inside a call. Either the model left "
+        f"`{begins}` out, or the server removed it with the special tokens before a parser could see it; without "
+        "it no parser finds the call.",
+        evidence=(in_raw(trace, Span(spans[0].start, spans[-1].stop)),),
+        fix=_fix(trace, family),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
+
+
+def _family_inside(parse: Parse, shown: Sequence[str]) -> str | None:
+    """Return the family whose calls have all of these markers inside; of several, the one that the text is most like.
+
+    Args:
+        parse: The scores of the families.
+        shown: The different markers of the text.
+    """
+    if len(shown) < _MIN_MARKERS:
+        return None
+    families: list[str] = []
     for family, one in FORMATS.items():
         markers = one.facts.call_markers or ()
-        begins = markers[0] if markers else ""
-        if len(shown) < _MIN_MARKERS or begins in shown or not {*shown} <= {*markers}:
-            continue
-        yield Report(
-            title=f"The text is the inside of a call in the notation of `{family}`: `{begins}` before it is missing.",
-            detail=f"It contains {listed(shown[:4])}, which only occur inside a call. Either the model left "
-            f"`{begins}` out, or the server removed it with the special tokens before a parser could see it; without "
-            "it no parser finds the call.",
-            evidence=(in_raw(trace, Span(spans[0].start, spans[-1].stop)),),
-            fix=_fix(trace, family),
-            certainty=Certainty.INFERRED,
-            severity=Severity.WARNING,
-        )
-        return
+        if markers and markers[0] not in shown and {*shown} <= {*markers}:
+            families.append(family)
+    scores = parse.format_scores
+    return max(families, key=lambda one: scores[one].score if one in scores else 0.0, default=None)
 
 
 def _report_broken(

@@ -4,6 +4,7 @@ What it finds:
     Where no raw output is known: content null or empty, no tool call, text in
     reasoning, and a finish_reason that says that the model ended by itself, or a
     message that was pasted without one. An error where the request switches thinking off.
+    Thoughts that break off are told from an answer that was taken for thoughts.
     A note where a part of a stream is only reasoning under its newer name.
 
 Why it matters:
@@ -24,6 +25,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import decode_json
@@ -32,7 +34,7 @@ from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Sta
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.written_calls import SAID_OFF, written_calls
 from prompt_debugger.core.diagnose.endings import is_normal_end
-from prompt_debugger.core.diagnose.fields import as_text, content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.fields import Reasoning, as_text, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import (
@@ -59,6 +61,12 @@ _OF_VENDOR = (
     ),
     Step("Send the request again: the model ended its turn after its thoughts, and nothing was left out."),
 )
+_LIMIT = Step(
+    "Raise `max_tokens` and the context length that the model is loaded with: a model that breaks off while it thinks "
+    "has usually met one of them, even where finish_reason does not say so."
+)
+_BREAKS_OFF = re.compile(r"(?:[,;(<\[]|\s(?:the|an?|and|or|but|to|of|is|that|with|for|in))\Z", re.IGNORECASE)
+_MIN_THOUGHTS = 200  # characters
 _MORE = Step("Look at `finish_reason`: if it is `length`, the reasoning used up `max_tokens`, so allow more.")
 
 
@@ -86,6 +94,9 @@ def find(trace: Trace) -> Iterator[Report]:
     parser = None if trace.server is None else trace.server.reasoning_parser
     ended = f"finish_reason is `{chat.finish_reason}`" if chat.finish_reason else "finish_reason is not known"
     ran = "" if parser is None else f" The reasoning parser is `{parser}`."
+    if not (off or is_said_off or is_json or _is_of_vendor(chat)) and _breaks_off(reasoning.text):
+        yield _report_break(trace, reasoning, ended)
+        return
     yield Report(
         title=f"The answer contains only thoughts, in `{reasoning.field}`, and no text."
         if _is_of_vendor(chat)
@@ -107,6 +118,29 @@ def find(trace: Trace) -> Iterator[Report]:
         ),
         certainty=Certainty.INFERRED,
         severity=Severity.ERROR if off or is_json else None,
+    )
+
+
+def _breaks_off(text: str) -> bool:
+    """Return whether a text ends within a sentence, or within code that its last line begins.
+
+    >>> _breaks_off("I go through the options. " * 9 + "Let's take `<plan>"), _breaks_off("It is `a`. " * 30)
+    (True, False)
+    """
+    text = text.rstrip()
+    is_open = text[text.rfind("\n") + 1 :].count("`") % 2 == 1 and text.count("```") % 2 == 0
+    return len(text) >= _MIN_THOUGHTS and (is_open or _BREAKS_OFF.search(text[-20:]) is not None)
+
+
+def _report_break(trace: Trace, reasoning: Reasoning, ended: str) -> Report:
+    """Report thoughts after which the answer never began."""
+    return Report(
+        title=f"The model stopped within its thoughts: `{reasoning.field}` breaks off, and content is empty.",
+        detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters and ends with "
+        f"{reasoning.text.rstrip()[-40:]!r}; {ended}. {_describe_prompt(trace)}",
+        evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
+        fix=(_LIMIT, think_less(trace), Step("Ask again: the answer was not written.")),
+        certainty=Certainty.INFERRED,
     )
 
 

@@ -45,24 +45,29 @@ def find(trace: Trace) -> Iterator[Report]:
     reported: set[str] = set()
     for event, index, call_id, name, empty in _heads(trace.chat_stream.deltas):
         first = begun.setdefault(index, event)
-        known = heads.get((index, "name"), "")
-        found: list[tuple[str, Report]] = []
+        known, known_id = heads.get((index, "name"), ""), heads.get((index, "id"), "")
+        found: dict[str, Report] = {}
+        repeats_id = bool(call_id) and known_id == call_id
         if name in NULL_TEXTS and known:
-            found.append(("null", _report_null(known, name, event)))
+            found["null"] = _report_null(known, name, event)
         elif name and not known and event > first:
-            found.append(("late", _read_late_name(name, first, event)))
-        elif name and known == name and heads.get((index, "id"), call_id) == (call_id or heads.get((index, "id"), "")):
-            found.append(("name", _report_repeated(name, "name", event)))
+            found["late"] = _read_late_name(name, first, event)
+        elif name and known == name and not (call_id and known_id and call_id != known_id):
+            found["name"] = _report_repeated(name, "name", event, beside="id and " if repeats_id else "")
         elif empty and known and not asked_server(trace):
-            found.append(("empty", _read_empty(known, empty, event)))
-        if call_id and heads.get((index, "id")) == call_id:
-            found.append(("id", _report_repeated(name or known, "id", event)))
-        yield from (report for part, report in found if part not in reported)
-        reported |= {part for part, _ in found}
-        if name and name not in NULL_TEXTS:
-            heads[index, "name"] = name
-        if call_id:
-            heads[index, "id"] = call_id
+            found["empty"] = _read_empty(known, empty, event)
+        if repeats_id and "name" not in found:  # a piece that repeats both is one oddity
+            found["id"] = _report_repeated(name or known, "id", event)
+        yield from (report for part, report in found.items() if part not in reported)
+        reported |= found.keys() | ({"id"} if repeats_id else set())
+        _note_head(heads, index, call_id, name)
+
+
+def _note_head(heads: dict[tuple[int, str], str], index: int, call_id: str, name: str) -> None:
+    if name and name not in NULL_TEXTS:
+        heads[index, "name"] = name
+    if call_id:
+        heads[index, "id"] = call_id
 
 
 def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str, str]]:
@@ -81,13 +86,13 @@ def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str, 
                 yield event, index, as_text(entry.get("id")) or "", name or "", empty
 
 
-def _report_repeated(name: str, part: str, event: int) -> Report:
+def _report_repeated(name: str, part: str, event: int, *, beside: str = "") -> Report:
     is_name = part == "name"
     breaks = (
         "joins names as it joins arguments gets it twice" if is_name else "begins a call at each id sees many calls"
     )
     return Report(
-        title=f"Later pieces of the streamed call to `{name}` repeat its {part}.",
+        title=f"Later pieces of the streamed call to `{name}` repeat its {beside}{part}.",
         detail=f"First at event {event}. The protocol sends id and name only with the first piece: a client that "
         f"{breaks}.",
         evidence=(in_message("tool_calls"),),

@@ -2,7 +2,8 @@
 
 What it finds:
     A cut output whose end is a unit of up to 120 characters written eight times
-    or more in a row (at least 80 characters), or 50 characters of whitespace.
+    or more in a row (at least 80 characters), or 50 characters of whitespace. Where only the
+    message is available: content that begins as JSON and ends with such whitespace.
 
 Why it matters:
     A grammar that allows unlimited whitespace, or no way to finish, traps the model; so
@@ -27,11 +28,11 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, Step
-from prompt_debugger.core.diagnose.fields import body_of, request_tools
+from prompt_debugger.core.diagnose.fields import body_of, content_of, request_tools
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.own_settings import penalty
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_raw, why_cut
+from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw, why_cut
 
 MIN_REPEATS = 8
 MAX_UNIT = 120
@@ -42,6 +43,8 @@ _PENALTY = 1.1
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report a cut output that ends in a loop."""
+    if trace.raw is None:
+        yield from _find_in_content(trace)
     if trace.raw is None or (reason := why_cut(trace)) is None:
         return
     text = trace.raw.text
@@ -53,6 +56,25 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"It ends with {text[-60:]!r}, and {reason}.",
         evidence=(in_raw(trace, Span(len(text) - length, len(text))),),
         fix=_fix(trace),
+    )
+
+
+def _find_in_content(trace: Trace) -> Iterator[Report]:
+    """Report JSON that ends in whitespace, which no answer that ended by itself does."""
+    chat = trace.chat if trace.chat is not None else trace.chat_stream
+    content = "" if chat is None else content_of(chat.message) or ""
+    length = len(content) - len(content.rstrip())
+    if length < MIN_WHITE_SPACE or not content.lstrip().startswith(("{", "[")):
+        return
+    yield Report(
+        title=f"Content ends with {length} characters of whitespace after JSON.",
+        detail="A grammar for JSON allows whitespace without an end: a model that does not know what to write next, or "
+        "that was not asked for JSON in words, continues with it until a limit.",
+        evidence=(in_message("content", content.rstrip()[-60:] + content[-length:][:60]),),
+        fix=(
+            Step("Ask for JSON in a message as well, with the fields that it must have."),
+            Step("Send a schema instead of only asking for JSON: it says where the document ends."),
+        ),
     )
 
 
@@ -88,7 +110,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=TracePart.CUT,
     threads=("mlc-ai/xgrammar#695", "mlc-ai/xgrammar#802", "vllm-project/vllm#50399"),
     explains=("PD301", "PD302"),
     fixes=(RequestFix(f"repetition_penalty: {_PENALTY}", setting(repetition_penalty=_PENALTY)),),

@@ -1,12 +1,14 @@
-r"""An earlier turn of the prompt opens reasoning and does not close it.
+r"""An earlier turn of the prompt opens reasoning, or a block of calls, and does not close it.
 
 What it finds:
     In an assistant's turn before the last one, a tag that opens reasoning with
-    which its text begins, and no closing tag before that turn ends.
+    which its text begins, and no closing tag before that turn ends; or a marker at the
+    beginning of a line that opens calls, more often than the one that closes them.
 
 Why it matters:
     The model sees its own past as unfinished reasoning: it continues thinking, or
-    leaves its reasoning open as well, and the answer ends up in reasoning.
+    leaves its reasoning open as well, and the answer ends up in reasoning. Of calls it
+    learns to leave the end out, which parsers wait for.
 
 Bad:
     `<|im_start|>assistant\n<think>\nThey ask.<|im_end|>\n<|im_start|>user…`
@@ -21,6 +23,7 @@ Source:
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
@@ -33,6 +36,17 @@ _TURN_END = re.compile("|".join(map(re.escape, TABLES.turn_ends)))
 _SPEAKER = re.compile(r"assistant|Assistant|model|ASSISTANT")
 _TAGS = tuple(pair for pair in TABLES.reasoning_pairs if pair.opener.startswith(("<", "[", "◁")))
 _HEADER_CHARS = 80
+_CALLS = (
+    ("<tool_call>", "</tool_call>"),
+    ("<tool_calls>", "</tool_calls>"),
+    ("<minimax:tool_call>", "</minimax:tool_call>"),
+    ("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+    ("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+)
+_MODEL = re.compile(
+    r"<\|im_start\|>assistant\b|<[|｜]Assistant[|｜]>|<\|im_assistant\|>assistant<\|im_middle\|>|\]~b\]ai\b|<\|assistant\|>"
+)
+_OTHERS = re.compile(r"<\|im_start\|>|<[|｜]User[|｜]>|<\|(?:im_)?(?:user|system)\|>|<\|observation\|>|\]~b\]")
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -43,7 +57,7 @@ def find(trace: Trace) -> Iterator[Report]:
     start = 0
     for end in _TURN_END.finditer(prompt.text):
         turn = prompt.text[start : end.start()]
-        opened = _opened(turn)
+        opened = _opened(turn) or _opened_calls(turn)
         if opened is not None:
             at = start + opened[0]
             yield Report(
@@ -52,8 +66,9 @@ def find(trace: Trace) -> Iterator[Report]:
                 f"character {end.start()} with `{end.group()}`.",
                 evidence=(in_prompt(prompt, Span(at, at + len(opened[1]))),),
                 fix=(
-                    "Close the block in the history before it is sent: an answer that was cut during reasoning "
-                    "should not be sent back unchanged."
+                    "Close the block in the history before it is sent: an answer that was cut within it should not be "
+                    "sent back unchanged. If the history is complete, the template leaves the closing marker out: take "
+                    "the template from the model's own repository."
                 ),
             )
             return
@@ -69,6 +84,22 @@ def _opened(turn: str) -> tuple[int, str] | None:
         header = turn[max(0, at - _HEADER_CHARS) : at]
         if _SPEAKER.search(header) and "\n\n" not in header.strip():
             return at, opener.strip()
+    return None
+
+
+def _opened_calls(turn: str) -> tuple[int, str] | None:
+    """Return where an assistant's turn opens calls, as the last of those markers, that it does not close."""
+    last = deque(_MODEL.finditer(turn), maxlen=1)
+    if not last or _OTHERS.search(turn, last[0].end()) is not None:
+        return None
+    start = last[0].end()
+    text = turn[start:]
+    for opener, closer in _CALLS:
+        if text.count(closer) < text.count(opener):
+            at = text.rfind(opener)
+            before = text[:at].rstrip(" \t")
+            if not before or before.endswith(("\n", ">")):
+                return start + at, opener
     return None
 
 
