@@ -472,7 +472,7 @@ def _read_block(block: Block, read: Read) -> Evidence | None:
     if (
         evidence is not None
         and evidence.form is Form.OUTPUT
-        and (is_template(text) or shows_prompt(block.lead) or is_placeholder(text))
+        and (is_template(text) or is_placeholder(text) or (shows_prompt(block.lead) and evidence.raw is not None))
     ):
         return None
     if evidence is not None or block.kind is not BlockKind.FENCED:

@@ -49,6 +49,9 @@ _FILES = ("%PDF-", "\x89PNG")
 _BRACKETED = re.compile(
     r"\[(?!(?:true|false|null|None|True|False|NaN|dict|Infinity)\b)[A-Za-z][\w .:/-]{0,60}\][^,\]}]"
 )  # a log's word
+PRINTED_LIST = re.compile(
+    r"[\[(]\s{0,20}(?P<name>(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{1,80})\(\w{1,80}="
+)  # of objects, by Python
 _CALLS_BEGIN = re.compile(r"\[\s{0,20}[a-z_][\w.]{0,100}\(")
 _FUNCTION = re.compile(r"(?!(?:dict|list|set|tuple)$)(?:[a-z_]\w{0,60}\.){0,4}[a-z_]\w{0,100}")
 _MAX_CALLS_CHARS = 20_000
@@ -113,6 +116,8 @@ def _form_of_json(text: str, start: str) -> Form | None:
     if value is None:
         found = lenient_json_of(text)
         value = None if found is None else found[0]
+        if value is None and PRINTED_LIST.match(start) is not None:
+            return None
         if value is None:
             return Form.REQUEST  # which says where it is broken
     return form_of_value(value)

@@ -25,6 +25,7 @@ from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.evidence.taking import CUT_NOTE, head_deltas
+from prompt_debugger.core.evidence.values.json_fragment import has_all_choices
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
 
 GAP_NOTE = "Something was left out of the pasted text; what it was is unknown."
@@ -63,9 +64,7 @@ _OF_NO_MESSAGE = frozenset({"function", "parameters", "description", "properties
 # A string's end, and what was left out up to the middle of a member, or of a word.
 _OPENED = re.compile(r"[\"'](?:\.{3,}|…)[:,]|(?<=\w)[\"'](?:\.{3,}|…)\w")
 _JOINED = re.compile(r'\w"(?:\.{3,}|…)\w{1,40}"')  # a string's end, and what was left out up to within another one
-_JOINED_ESCAPE = re.compile(
-    r'[,{]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n\\]{0,40}\\"'
-)  # a key, and the rest of a quoted text
+_JOINED_ESCAPE = re.compile(r'[,{]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n\\]{0,40}\\"')  # a key, the rest of a quoted text
 _PRINTED_NAME = re.compile(r"\bname=['\"][^'\"\n]{0,80}(?:\.{3,}|…)")
 _CUT_BY_SIGN = re.compile(rf"(?:{_EXPLICIT.pattern}|\.{{3,}}|…)\s{{0,4}}\Z")  # a text that ends with it
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
@@ -103,7 +102,7 @@ def drop_unproven(evidence: Evidence, text: str) -> Evidence:
     Raises:
         RequestError: Nothing is left of it.
     """
-    if evidence.run is not None:
+    if evidence.run is not None or (evidence.form is Form.FRAGMENT and has_all_choices(text)):
         return evidence
     text = _VALUE.sub(">", _RUNNING.sub("", text))
     is_elided = evidence.form is Form.FRAGMENT and any(note.startswith(_LEFT_OUT) for note in evidence.notes)

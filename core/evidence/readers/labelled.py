@@ -154,6 +154,9 @@ def _text(value: str) -> str:
     read: JSON = json_of(value) if value.startswith('"') else None
     if isinstance(read, str):
         return read
+    printed = read_printed(value) if value.startswith("'") else None
+    if printed is not None and not printed.is_cut and isinstance(printed.value, str) and printed.stop == len(value):
+        return printed.value
     return value[1:-1] if len(value) > 1 and value[0] in "'\"`" and value[-1] == value[0] else value
 
 

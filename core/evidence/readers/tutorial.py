@@ -5,7 +5,7 @@
     Output:    ' Joel'
     [{'generated_text': '<|im_start|>user Hi<|im_end|> …'}]         transformers' pipelines
     <|im_start|>user Hi<|im_end|><|im_start|>assistant Hello        a decoded sequence
-    '<s>[INST] Hi [/INST]'                                         a text as Python prints it
+    '<s>[INST] Hi [/INST]'     prompt: '<s>[INST] Hi [/INST]'      a text as Python prints it, or its code has it
     ========== / Prompt: <bos>… / Hello / ==========               mlx-lm's and mlx-vlm's commands
 
 A prompt never counts as output: where a text continues after the last opening of the model's turn, that is the output.
@@ -34,6 +34,12 @@ _RULED = re.compile(
     r"(?ms)^={10}[ \t]*\n(?:Files: \[[^\n]*\n)?\s*+(?P<prompt>Prompt: )?(?P<text>.*?)\n={10}[ \t]*$"
     r"(?P<counts>\s{0,4}Prompt: \d{1,9} tokens)?"
 )
+# A name or a label before a literal of Python.
+_ASSIGNED = re.compile(
+    r"\s*+(?:[A-Za-z_][\w.]{0,80}[ \t]*+=|[\w \t.]{0,40}\b(?:prompt|text)\w{0,20}[ \t]*+[:=])[ \t]*+(?=['\"\[])",
+    re.IGNORECASE,
+)
+_LITERAL = re.compile(r"(?:\[\s*+)?['\"]")
 _LABEL = re.compile(r"\s*+[^\n<\[]{0,60}\bprompt\b[^\n<\[]{0,20}\n\s*+(?=[<\[])", re.IGNORECASE)
 # What a person goes on to say below a prompt that ends with a closed turn.
 _PROSE_BELOW = re.compile(
@@ -88,8 +94,9 @@ def split_prompt(text: str) -> tuple[str, str] | None:
 
 def _unquoted(text: str) -> str:
     """Return the text that a pasted literal of Python stands for, or the first of a list of them; else the text."""
-    literal = text.strip()
-    if not literal.startswith(("'", '"', "['", '["')):
+    head = _ASSIGNED.match(text)
+    literal = text[0 if head is None else head.end() :].strip()
+    if _LITERAL.match(literal) is None:
         return text
     printed = read_printed(literal)
     if printed is None or printed.is_cut or printed.stop != len(literal):

@@ -18,7 +18,7 @@ from prompt_debugger.core.evidence.errors.not_errors import has_code, is_manual,
 from prompt_debugger.core.evidence.errors.not_reported import harmless, is_agents_log
 from prompt_debugger.core.evidence.errors.unknown import cut_traceback, other_program
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.recognise import MARKER, recognise
+from prompt_debugger.core.evidence.recognise import MARKER, PRINTED_LIST, recognise
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.values.token_lists import is_token_list
@@ -68,6 +68,21 @@ _GO_TEMPLATE = re.compile(
     r"\{\{-?\s{0,9}(?:(?:if|else if|range|with)\b[^{}\n]{0,120}?)?[.$](?:Messages|System|Prompt|Response|Tools|"
     r"ToolCalls|Role|Content)\b[^{}\n]{0,80}\}\}"
 )
+# A field in single braces within a text that the template prints, as Python's `format` would fill it in.
+_BARE_FIELD = re.compile(
+    r"(?<![\w}])'[^'\n{}]{0,200}\{(?P<name>role|content|prompt|system|user|message|input|instruction)\}[^'\n{}]{0,200}"
+    r"(?:'(?!\s{0,4}(?:\.|\|\s{0,4})format)|\n)"
+)
+_STOP = re.compile(r"(?m)^PARAMETER stop [\"']?([^\"'\n]{1,80})[\"']?[ \t]*$")
+_OPENERS = frozenset({"<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]", "<|user|>"})
+_MARKER = re.compile(r"<[^\s<>]{1,60}>|\[/?[A-Z_]{2,40}\]")
+_TURNS = {
+    "<|im_start|>": ("<|im_end|>", "eos_token"),
+    "<start_of_turn>": ("<end_of_turn>", "eos_token"),
+    "<|turn>": ("<turn|>", "eos_token"),
+    "<|start_header_id|>": ("<|eot_id|>", "<|eom_id|>", "eos_token"),
+}
+_TOOLS = re.compile(r"\btools\b")
 _GO_TOOLS = re.compile(r"\{\{[^{}\n]{0,120}\$?\.Tools\b")
 # What converters of models log: the template that they write into the file.
 _LOGGED_TEMPLATE = re.compile(r"(?m)^[^\n{<\[]{0,80}\b(?:[Ss]etting )?chat[_ ]template(?: to|:) \{[%{#]")
@@ -190,6 +205,9 @@ def not_recognised(text: str, *, is_about: bool = False) -> RequestError:
     value = json_of(text)
     if value is None and (found := lenient_json_of(text) if text.lstrip().startswith(("{", "[")) else None) is not None:
         value = found[0]
+    template = value.get("chat_template") if isinstance(value, dict) else None
+    if isinstance(template, str) and is_template(template):
+        return _refuse_template("a tokenizer's configuration with a chat template", template)
     if isinstance(value, dict):
         names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])
         problem = f"The JSON object was not recognized; it has {names}." if names else "The JSON object is empty."
@@ -207,6 +225,12 @@ def _refuse_words(text: str, *, is_about: bool) -> RequestError:
         kind = "a file that is not text"
     if kind is not None:
         return RequestError(f"The text is the content of {kind}.", "Copy the words that it shows, and paste those.")
+    if (printed := PRINTED_LIST.match(start)) is not None:
+        return RequestError(
+            f"The text is a printed list of `{printed['name']}` objects, which are no part of a request or an answer "
+            "that is known.",
+            NEEDED,
+        )
     if _PAGE_SOURCE.match(start) is not None:
         return RequestError(
             "The text is the source of an HTML page.",
@@ -217,7 +241,7 @@ def _refuse_words(text: str, *, is_about: bool) -> RequestError:
     if _GO_TEMPLATE.search(text) is not None:
         return _refuse_go_template(text)
     if is_template(text):
-        return RequestError("The text is or contains a chat template, but nothing that was rendered with it.", _RENDER)
+        return _refuse_template("or contains a chat template", text)
     if is_about or _is_titled(text):
         return RequestError(
             "The text is a report in words; it contains no request, response, raw output, error or log that can be "
@@ -227,12 +251,32 @@ def _refuse_words(text: str, *, is_about: bool) -> RequestError:
     return RequestError(f"The text was not recognized; it begins with {shorten(text.strip()[:60], 50)}.", NEEDED)
 
 
+def _refuse_template(what: str, template: str) -> RequestError:
+    problem = f"The text is {what}, but nothing that was rendered with it."
+    if (bare := _BARE_FIELD.search(template)) is not None:
+        problem += (
+            f" The template prints `{{{bare['name']}}}` as it is: Jinja fills in only `{{{{ {bare['name']} }}}}`."
+        )
+    if "{% endfor" in template.replace("{%-", "{%") and _TOOLS.search(template) is None:
+        problem += " What is shown of the template never reads `tools`: the tools of a request do not reach the model."
+    is_whole = "for " in template and "add_generation_prompt" in template
+    for opener, closers in _TURNS.items():
+        if is_whole and opener in template and not any(closer in template for closer in closers):
+            problem += f" It opens turns with `{opener}` and never writes `{closers[0]}`, which ends them."
+    return RequestError(problem, _RENDER)
+
+
 def _refuse_go_template(text: str) -> RequestError:
     what = "a Modelfile" if _is_modelfile(text) else "a template"
     problem = f"The text is or contains {what} of Ollama, but nothing that was rendered with it."
     if _GO_TOOLS.search(text) is None:
         problem += " What is shown of the template has no `.Tools`: Ollama answers a request with tools that the model "
         problem += "does not support tools."
+    stops, template = _STOP.findall(text)[:8], text[text.find("TEMPLATE") :] if "TEMPLATE" in text else ""
+    printed = _STOP.sub("", template)
+    if template and _OPENERS & {*stops} and all(_MARKER.fullmatch(stop) and stop not in printed for stop in stops):
+        listed = ", ".join(f"`{stop}`" for stop in stops)
+        problem += f" Its stop strings ({listed}) are of another notation: the template writes none of them."
     return RequestError(
         problem,
         "Templates in Go's notation are not rendered here. Paste the request with its answer, or give `check` the "

@@ -32,6 +32,8 @@ _END_OF_ANSWER = re.compile(r"[}\]]\s{0,8},\s{0,8}['\"](?:finish_reason|logprobs
 _BRACKET = re.compile(r"[{}\[\]]")
 _NEXT_NAME = re.compile(r"[}\]\s]{0,40},\s{0,8}(?:['\"]|:)")  # where its quotation was taken out, the colon is left
 _SIGN = re.compile(r"\.{3}|…|<snip>|\(truncated\)")
+_EDGE = r"(?:\.{3,}|…)?"
+_CHOICES_BETWEEN = re.compile(rf'\s*+{_EDGE}\s*+(?P<inner>"choices"\s*+:\s*+\[.*\]),?\s*+{_EDGE}\s*+\Z', re.DOTALL)
 _BEGINS = re.compile(r'[\s,.…\ufeff]*+(?:"[^"\n]{1,80}"|[A-Za-z_]\w{0,40})[ \t]*:[ \t]*[\s\[{"\w-]')
 
 
@@ -54,6 +56,18 @@ class Recovered(NamedTuple):
 def begins_inside(text: str) -> bool:
     """Return whether a text begins like the inside of an object: with a key, maybe after `...`."""
     return _BEGINS.match(text) is not None
+
+
+def has_all_choices(text: str) -> bool:
+    r"""Return whether a fragment is the choices of an answer, complete: what was left out was above or below them.
+
+    >>> has_all_choices('...\n"choices": [{"index": 0, "finish_reason": "stop"}],\n...')
+    True
+    >>> has_all_choices('"choices": [{"index": 0, ...}],\n...')
+    False
+    """
+    found = _CHOICES_BETWEEN.match(text)
+    return found is not None and json_of("{" + found["inner"] + "}") is not None
 
 
 def ends_an_answer(text: str) -> bool:

@@ -1,8 +1,8 @@
 """What Python prints of its values → JSON values. Read with its own scanner; nothing is ever evaluated.
 
-Understood are literals (`None`, `'a' 'b'`, tuples, sets), calls of classes with keywords (`Choice(index=0, …)`), which
-become objects, members of enums (`<Reason.STOP: 'STOP'>`), and fields without a class (`content='' id=None`), as
-pydantic prints them. A text that ends early is read as far as it goes.
+Understood are literals (`None`, `'a' 'b'`, JavaScript's `'a' + 'b'`, tuples, sets), calls of classes with keywords
+(`Choice(index=0, …)`), which become objects, members of enums (`<Reason.STOP: 'STOP'>`), and fields without a class
+(`content='' id=None`), as pydantic prints them. A text that ends early is read as far as it goes.
 
 An object that was a call has its class under `CLASS`, its unnamed values under `ARGUMENTS`, and `CUT`
 where the text ended inside of it; `plain` takes these out.
@@ -24,6 +24,7 @@ _MAX_OBJECTS = 5_000
 _MAX_READ = 4  # times the text: objects that are never closed are each read to its end
 
 _SPACE = re.compile(r"(?:\s|\\\n)*+")
+_JOINT = re.compile(r"(?:\s|\\\n)*+(?:\+\s*+(?=['\"]))?+")  # between two parts of a text, `+` as JavaScript prints it
 _NAME = re.compile(r"[A-Za-z_][\w.]*+")
 _FIELD = re.compile(r"([A-Za-z_]\w*+)[ \t]*+=(?!=)")
 _NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]++|\d[\d_]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?|\.\d++|inf\b|nan\b)")
@@ -253,7 +254,7 @@ class _Scanner:
                 break  # what is below a blank line is another text, in which a quotation mark closed it
             parts.append(_text(found if "\n" not in found[0] else self._unwrapped(found)))
             self.at = found.end()
-            after = _SPACE.match(self._text, self.at)
+            after = _JOINT.match(self._text, self.at)
             if after is None or not _STRING_START.match(self._text, after.end()):
                 return "".join(parts)
             self.at = after.end()

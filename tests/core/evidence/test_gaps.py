@@ -229,3 +229,11 @@ def test_calls_without_their_beginning_are_left_out_where_events_lie_apart():
 )
 def test_a_sign_in_place_of_a_finish_reason_is_told(reason, is_one):
     assert has_no_reason(f"Choice(finish_reason={reason}, index=0)") is is_one
+
+
+def test_what_was_left_out_around_the_choices_leaves_them_whole():
+    whole = answer('[{"id": "call_1"}]', '"I book it."', "stop")[1:-1]
+
+    assert read_evidence(f"...\n{whole},\n...").finish_reason == "stop"
+    inside = whole.replace('"call_1"', "...")
+    assert read_evidence(f"...\n{inside},\n...").finish_reason is None

@@ -200,3 +200,64 @@ def test_an_exception_alone_that_quotes_markup_is_not_an_output():
     with pytest.raises(RequestError):
         shown("ValueError: the tag '</think>' is odd")
     assert shown(f"ValueError: odd\n{OUTPUT}").raw is not None
+
+
+LOOP = "{%% for m in messages %%}{{ '%s' + m.content }}{%% endfor %%}{%% if tools %%}{{ tools }}{%% endif %%}"
+CONFIG = json.dumps({"chat_template": LOOP % "<|im_start|>user\\n", "eos_token": "<|im_end|>"})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (LOOP % "<|{role}|>", "prints `{role}` as it is"),
+        (LOOP.split("{%% if")[0] % "<|user|>", "never reads `tools`"),
+        (f"{LOOP % '<|turn>user'}{{{{ '<|turn>model' if add_generation_prompt }}}}", "never writes `<turn|>`"),
+        (CONFIG, "a tokenizer's configuration with a chat template"),
+        (
+            'FROM m\nTEMPLATE """### User:\n{{ .Prompt }}\n"""\nPARAMETER stop "<|im_start|>"\n',
+            "strings (`<|im_start|>`) are of another",
+        ),
+        ("[Document(page_content='Oslo', metadata={'page': 1})]", "a printed list of `Document` objects"),
+    ],
+)
+def test_what_is_refused_is_named_with_what_it_shows(text, says):
+    with pytest.raises(RequestError, match=re.escape(says)):
+        shown(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LOOP % "{{ role }}",
+        f"{LOOP % '<|turn>user<turn|>'}{{{{ '<|turn>model' if add_generation_prompt }}}}",
+        f"{LOOP % '<|turn>user'}",
+        LOOP % "<|{role}|>'.format(role=m.role) + '",
+        "{%- if tools %}{%- endif %}",
+        'FROM m\nTEMPLATE """<|im_start|>user\n{{ .Prompt }}\n"""\nPARAMETER stop "<|im_start|>"\n',
+        'FROM m\nTEMPLATE """[INST] {{ .Prompt }} [/INST]"""\nPARAMETER stop "</s>"\n',
+    ],
+)
+def test_a_template_without_a_fault_is_refused_without_one(text):
+    with pytest.raises(RequestError) as refused:
+        shown(text)
+
+    assert not any(
+        word in refused.value.message for word in ("as it is", "never reads", "never writes", "another notation")
+    )
+
+
+def test_a_text_that_javascript_prints_in_parts_is_one_text():
+    message = "{\n  role: 'assistant',\n  content: '[\\n' +\n    '{\"a\": 1}\\n' +\n    ']'\n}"
+    choice = f"{{\n index: 0,\n message: {message},\n finish_reason: 'stop'\n}}"
+    read = shown(f"Completion: {{\n  model: 'm',\n  choices: [\n{choice}\n  ]\n}}\n")
+
+    assert read.chat is not None
+    assert (read.chat.message["content"], read.finish_reason) == ('[\n{"a": 1}\n]', "stop")
+
+
+def test_a_prompt_that_a_report_announces_is_one():
+    read = shown(
+        "The prompt is merged like this:\n\n```\n<start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n```\n"
+    )
+
+    assert (read.raw, read.prompt) == (None, "<start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model")

@@ -26,6 +26,9 @@ def codes(text: str) -> list[str]:
     [
         "'<s>[INST] Name a river. [/INST]'",
         '["<s>[INST] Name a river. [/INST]", "<s>[INST] Name a hill. [/INST]"]',
+        "prompt: '<s>[INST] Name a river. [/INST]'",
+        'EXPECTED = [\n    """<s>[INST] Name a river. [/INST]""",\n]',
+        'formatted_prompt = "<s>[INST] Name a river. [/INST]"',
     ],
 )
 def test_a_prompt_that_python_printed_is_a_prompt(text: str):
@@ -37,6 +40,17 @@ def test_a_prompt_that_python_printed_is_a_prompt(text: str):
 
 def test_a_literal_that_is_no_prompt_stays_an_output():
     assert read_evidence("'<think>short</think>Oslo'").prompt is None
+
+
+def test_a_label_of_an_output_makes_no_prompt_of_it():
+    assert read_evidence("output: '<|im_start|>assistant\\nOslo<|im_end|>'").prompt is None
+
+
+def test_a_text_in_single_quotes_after_a_label_is_read_without_its_escapes():
+    evidence = read_evidence("content: '\\nOslo\\n<think>no'\nfinish_reason: stop")
+
+    assert evidence.chat is not None
+    assert evidence.chat.message["content"] == "\nOslo\n<think>no"
 
 
 @pytest.mark.parametrize("ids", ["[128000, 128000, 128006, 9125]", "{'input_ids': [151646, 151646, 151644, 14990]}"])
