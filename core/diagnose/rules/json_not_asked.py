@@ -6,7 +6,7 @@ What it finds:
     the request.
 
 Why it matters:
-    OpenAI refuses such a request. Elsewhere only a grammar knows that JSON is wanted: the
+    OpenAI refuses it. Elsewhere only a grammar knows that JSON is wanted: the
     model writes an empty object, its thoughts as a key, or whitespace up to the limit.
 
 Bad:
@@ -45,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title="The request switches JSON mode on, and no message contains the word `json`.",
-        detail="OpenAI refuses such a request. Elsewhere only a grammar knows that JSON is wanted, and the model may "
+        detail="OpenAI refuses it. Elsewhere only a grammar knows that JSON is wanted, and the model may "
         "write an empty object, its thoughts as a key, or whitespace up to the limit.",
         evidence=(in_request("response_format.type", "json_object"),),
         fix=(

@@ -227,8 +227,8 @@ def _refuse_words(text: str, *, is_about: bool) -> RequestError:
         return RequestError(f"The text is the content of {kind}.", "Copy the words that it shows, and paste those.")
     if (printed := PRINTED_LIST.match(start)) is not None:
         return RequestError(
-            f"The text is a printed list of `{printed['name']}` objects, which are no part of a request or an answer "
-            "that is known.",
+            f"The text is a printed list of `{printed['name']}` objects: that class is not one of a request or an "
+            "answer.",
             NEEDED,
         )
     if _PAGE_SOURCE.match(start) is not None:
