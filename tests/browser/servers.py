@@ -155,6 +155,10 @@ class Line:
             writer.transport.abort()
             return
         answers, asking = await asyncio.open_connection("127.0.0.1", self._to)
+        if self.is_cut:  # meanwhile
+            asking.transport.abort()
+            writer.transport.abort()
+            return
         self._open |= {writer, asking}
         for task in (asyncio.create_task(_copy(reader, asking)), asyncio.create_task(_copy(answers, writer))):
             self._carrying.add(task)
