@@ -38,31 +38,51 @@ function answered(event) {
 }
 
 /**
- * The stream, which ends when no event waits for its answer.
+ * The stream, which ends when no event waits for its answer. Gradio's script takes a stream that broke for open, and asks
+ * for none any more: a break ends here as the server would have ended it.
  * @param {() => Promise<Response>} open asks the server for it
  * @param {() => boolean} [lost] called where it broke before the answer of an event had come; true: the page goes on, and
  *   Gradio, which would do nothing more until the page is loaded again, hears that each of these events has failed
  */
 export async function followStream(open, lost = () => false) {
-  const first = await open();
-  if (!first.ok || !first.body) return first;
+  /** @type {unknown} */
+  let fault = null;
+  const first = await open().catch((raised) => ((fault = raised), null));
+  if (!first?.ok || !first.body) {
+    if (goesOnWithout(fault, lost)) return new Response(failures(), { headers: { "content-type": "text/event-stream" } });
+    if (first) return first;
+    throw fault;
+  }
   const lines = linesOf(first, open);
   const body = new ReadableStream({
     async pull(controller) {
       try {
-        const { value, done } = await lines.next();
-        if (!done) return controller.enqueue(value);
-        if (waiting.size && lost()) controller.enqueue(failures());
-      } catch (fault) {
-        if (!waiting.size || !lost()) throw fault;
+        const line = await lines.next();
+        if (!line.done) return controller.enqueue(line.value);
+        if (!line.value && goesOnWithout(null, lost)) controller.enqueue(failures());
+      } catch (raised) {
+        if (!goesOnWithout(raised, lost)) throw raised;
         controller.enqueue(failures());
       }
       controller.close();
     },
-    cancel: () => void lines.return(),
+    cancel: () => void lines.return(true),
   });
   return new Response(body, { status: first.status, headers: first.headers });
 }
+
+/**
+ * Whether the page goes on without a stream that broke: not where Gradio itself gave it up.
+ * @param {unknown} fault
+ * @param {() => boolean} lost
+ */
+const goesOnWithout = (fault, lost) => !isGivenUp(fault) && (!waiting.size || lost());
+
+/**
+ * Whether a request failed because who made it gave it up.
+ * @param {unknown} fault
+ */
+export const isGivenUp = (fault) => fault instanceof DOMException && fault.name === "AbortError";
 
 // What the server would have said of each event that still waits, had it failed.
 function failures() {
@@ -74,11 +94,13 @@ function failures() {
 }
 
 /**
+ * The stream's lines, and at its end whether the server said that it ends.
  * @param {Response} first
  * @param {() => Promise<Response>} open
- * @returns {AsyncGenerator<Uint8Array<ArrayBuffer>, void>}
+ * @returns {AsyncGenerator<Uint8Array<ArrayBuffer>, boolean>}
  */
 async function* linesOf(first, open) {
+  let isOver = false;
   for (let answer = first, goesOn = true; goesOn; answer = goesOn ? await open() : answer) {
     if (!answer.ok || !answer.body) throw new TypeError("The stream of answers could not be opened again.");
     goesOn = false;
@@ -87,9 +109,11 @@ async function* linesOf(first, open) {
       if (kind === "process_completed" && event) answered(event);
       goesOn = kind === "close_stream" && (leaving > 0 || waiting.size > 0);
       if (goesOn) break;
+      isOver ||= kind === "close_stream";
       yield line;
     }
   }
+  return isOver;
 }
 
 /**

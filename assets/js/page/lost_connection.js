@@ -33,6 +33,7 @@ const appId = () => /** @type {{ app_id?: string }} */ (/** @type {any} */ (glob
 onVerdict((verdict) => {
   isRunning = verdict.state === "running";
   run = verdict.run;
+  if (isLost && isRunning) setTimeout(() => press("pd-tell-lost")); // it had come before, and was drawn late
 });
 
 globalThis.addEventListener("pagehide", () => (isLeft = true));
@@ -42,12 +43,12 @@ globalThis.addEventListener("pageshow", () => (isLeft = false));
 const stopsOfTasks = () => [...document.querySelectorAll(STOPS)].filter((one) => one instanceof HTMLElement);
 
 /**
- * The stream of answers broke, and something waited for an answer.
- * @param {string} address of the stream
+ * The stream of answers broke, or an event on its way, and something waited for an answer.
+ * @param {string} root of the addresses of events
  * @param {typeof fetch} send
  * @returns {boolean} whether the page goes on: else Gradio loads it again, and nothing is lost by that
  */
-export function connectionLost(address, send) {
+export function connectionLost(root, send) {
   const tasks = stopsOfTasks();
   if (isLost) return true;
   if (isLeft || (!isRunning && !tasks.length)) return false;
@@ -56,7 +57,7 @@ export function connectionLost(address, send) {
   [detail, step] = [WAITING, null];
   tasks.forEach((stop) => settle(stop.id.replace("pd-stop-", "pd-"), LOST_WORDS));
   if (isRunning) setTimeout(() => press("pd-tell-lost")); // once gradio has heard of the failure
-  back = waitForServer(address.replace(/\/queue\/data$/, IDENTITY), send);
+  back = waitForServer(root + IDENTITY, send);
   return true;
 }
 

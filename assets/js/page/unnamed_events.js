@@ -1,7 +1,7 @@
 // @ts-check
 // An event that is cancelled before the server has named it. Gradio's script has no name to cancel by, and would show the
 // answer once it comes, over what someone has typed since: it is cancelled as soon as it has one, and no one gets it.
-import { followStream, forgetEvent, sendEvent } from "./event_stream.js";
+import { followStream, forgetEvent, isGivenUp, sendEvent } from "./event_stream.js";
 import { connectionLost, serverIsThere } from "./lost_connection.js";
 
 /** @typedef {{ isGivenUp: boolean }} OnTheWay */
@@ -9,20 +9,34 @@ import { connectionLost, serverIsThere } from "./lost_connection.js";
 const JOINING = "/queue/join";
 const ANSWERS = "/queue/data";
 const CANCELLING = "/cancel";
+const EVENT = /\/(queue\/join|run\/predict)$/;
 const UNNAMED = '"event_id":null';
 const END_CHARS = 300; // of a body, where its event and its page are named: the texts before may be megabytes
 const browserFetch = globalThis.fetch;
-/** @type {typeof fetch} */
+/**
+ * An event that is cut off on its way, while something runs, is sent again once the server is there: Gradio's script would
+ * load the page again.
+ * @type {typeof fetch}
+ */
 const send = async (input, init) => {
-  if (init?.method === "POST") await serverIsThere();
-  return browserFetch(input, init);
+  if (init?.method !== "POST") return browserFetch(input, init);
+  await serverIsThere();
+  try {
+    return await browserFetch(input, init);
+  } catch (fault) {
+    const path = pathOf(input);
+    if (isGivenUp(fault) || !EVENT.test(path) || !connectionLost(path.replace(EVENT, ""), browserFetch)) throw fault;
+    return send(input, init);
+  }
 };
+/** @param {RequestInfo | URL} input */
+const pathOf = (input) => (input instanceof Request ? input.url : String(input)).split("?")[0];
 /** @type {Map<string, Set<OnTheWay>>} */
 const onTheWay = new Map();
 
 globalThis.fetch = (input, init) => {
-  const path = (input instanceof Request ? input.url : String(input)).split("?")[0];
-  if (path.endsWith(ANSWERS)) return followStream(() => send(input, init), () => connectionLost(path, browserFetch));
+  const path = pathOf(input);
+  if (path.endsWith(ANSWERS)) return followStream(() => send(input, init), () => connectionLost(path.slice(0, -ANSWERS.length), browserFetch));
   const body = typeof init?.body === "string" ? init.body : "";
   const event = read(body, "fn_index", "\\d+");
   if (event && init && path.endsWith(JOINING)) return join(String(input), init, event);
