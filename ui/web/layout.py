@@ -284,11 +284,14 @@ def _wire_run(page: Page) -> Dependency:
         run, inputs, outputs, js=as_pressed, api_name="run", concurrency_limit=None, **quiet()
     )
     running.then(end, None, buttons, api_name="end", queue=False, **quiet())
-    running.failure(refuse, None, [*buttons, page.views["verdict"]], api_name="end_refused", queue=False, **quiet())
+    strip = page.views["verdict"]
+    refused = running.failure(refuse, None, [*buttons, strip], api_name="end_refused", queue=False, **quiet())
+    failed = "(shown) => PromptDebugger.failedStrip(shown)"
+    refused.then(None, strip, strip, js=failed, api_name="tell_refused", **quiet())
     # The script presses these where the connection to the page broke, and once it is there again.
     tell = "() => PromptDebugger.lostStrip()"
-    panel.tell_lost.click(None, None, page.views["verdict"], js=tell, api_name="tell_lost", **quiet())
+    panel.tell_lost.click(None, None, strip, js=tell, api_name="tell_lost", **quiet())
     over = panel.over.click(end, None, buttons, api_name="run_over", queue=False, **quiet())
-    over.then(None, None, page.views["verdict"], js=tell, api_name="tell_over", **quiet())
+    over.then(None, None, strip, js=tell, api_name="tell_over", **quiet())
     panel.stop.click(stop, None, panel.stop, api_name="stop", queue=False, **quiet())
     return running

@@ -7,7 +7,7 @@ import { keepTarget, restoreDraft } from "../editor/draft.js";
 import { runEnded, runExtended } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
-import { lostStrip } from "./lost_connection.js";
+import { failedStrip, lostStrip } from "./lost_connection.js";
 import { loopOrder } from "../tools/loop_view.js";
 import { comparisonRefused } from "../tools/comparison_view.js";
 import { chosenTrials } from "../tools/fixes_view.js";
@@ -23,7 +23,7 @@ import { editorLanguage } from "../editor/plain_editor.js";
 import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
-  applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller, editorLanguage,
+  applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller, editorLanguage, failedStrip,
   keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, runExtended, settle,
   tellAt, typed, unpackText, fillOrder, fillRunText,
 };

@@ -22,7 +22,7 @@ let isRunning = false;
 let run = 0; // its number
 let isLost = false;
 let isLeft = false; // the page itself
-let wasRun = false; // what was lost
+let wasRun = false; // what was lost, until another run begins
 /** @type {Promise<void>} */
 let back = Promise.resolve();
 let detail = WAITING;
@@ -33,6 +33,7 @@ const appId = () => /** @type {{ app_id?: string }} */ (/** @type {any} */ (glob
 onVerdict((verdict) => {
   isRunning = verdict.state === "running";
   run = verdict.run;
+  if (!isLost && isRunning) wasRun = false;
   if (isLost && isRunning) setTimeout(() => press("pd-tell-lost")); // it had come before, and was drawn late
 });
 
@@ -93,3 +94,9 @@ export function lostStrip() {
     fraction: null, cause: [], quote: "", step, run, tag: null, proof: null, asks_margin: false, bare: [],
   });
 }
+
+/**
+ * The strip after an event of a run failed: a connection that broke is no refusal.
+ * @param {string} shown
+ */
+export const failedStrip = (shown) => (wasRun ? lostStrip() : shown);
