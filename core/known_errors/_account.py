@@ -87,7 +87,8 @@ ACCESS = AccountWords(
         r"uired|expired|must be (?:set|provided)|incorrect|leaked)"
         r"|authentication(?:error| failed| fails| required|_error)|not authenticated"
         r"|(?:token|key|credentials?) (?:has |have |is |are )?expired|could not resolve authentication"
-        r"|unable to locate credentials|authenticate"
+        r"|unable to locate credentials|authenticate|invalid subscription key|not currently signed in"
+        r"|\Aauthorization failed\b"
     ),
     codes=(
         "invalid_api_key",

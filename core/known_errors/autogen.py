@@ -16,4 +16,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/microsoft/autogen/issues/6189",
         cause=Cause.CLIENT,
     ),
+    KnownError(
+        "Reflect on tool use produced no valid text response.",
+        Stage.COMPLETE,
+        "After the tool ran, the agent asked the model for a closing text, and the answer was empty or another call.",
+        "Look at that last answer (paste it): all of it may be reasoning. Set `reflect_on_tool_use=False` to take "
+        "the tool's result as the answer, or let the model make several rounds of calls.",
+        "autogen_agentchat/agents/_assistant_agent.py",
+        cause=Cause.OUTPUT,
+    ),
 )

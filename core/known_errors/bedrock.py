@@ -201,4 +201,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "key [toolResult] is not permitted, please reformat your input and try again.",
         field="messages[{index}].content[{part}]",
     ),
+    KnownError(
+        "Model use case details have not been submitted for this account",
+        Stage.REQUEST,
+        "Amazon asks each account once what it uses Anthropic's models for, and this one has not answered.",
+        "Fill in the form in the console of Bedrock (model catalog), wait some minutes, and send again; the request "
+        "needs no change.",
+        "https://docs.aws.amazon.com/bedrock/latest/userguide/model-access.html",
+        cause=Cause.ACCESS,
+    ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "Claude Code"
 
@@ -28,5 +28,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "update it; if the answer is an error, its words say more (record it with `capture`).",
         "https://github.com/Alishahryar1/free-claude-code/issues/121",
         example="undefined is not an object (evaluating '$.input_tokens')",
+    ),
+    KnownError(
+        "Claude's response exceeded the {limit:int} output token maximum",
+        Stage.COMPLETE,
+        "The answer reached the token limit that the program sets.",
+        "Raise `CLAUDE_CODE_MAX_OUTPUT_TOKENS` as far as the model and its server allow, or ask for smaller steps, "
+        "such as one file at a time.",
+        "https://docs.claude.com/en/docs/claude-code/settings",
+        example="Claude's response exceeded the 32000 output token maximum.",
+        cause=Cause.OUTPUT,
     ),
 )

@@ -87,4 +87,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/RooCodeInc/Roo-Code/issues/10349",
         example="The model has provided text/reasoning but did not call any of the required tools.",
     ),
+    KnownError(
+        "tried to use {tool:word} {what}without value for required parameter '{name:word}'",
+        Stage.CONTRACT,
+        "The model called a tool and left out, or did not reach, a parameter that it needs.",
+        "Look at the answer: where it ends early, raise the output limit or ask for smaller files; a model that "
+        "leaves the parameter out again and again is not made for these tools, or the prompt does not fit its context.",
+        "apps/vscode/src/core/task/ToolExecutor.ts",
+        example="Cline tried to use write_to_file for 'a.py' without value for required parameter 'content'.",
+    ),
 )

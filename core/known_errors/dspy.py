@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "DSPy"
 
@@ -18,5 +18,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "enforces, or ask again.",
         "https://github.com/stanfordnlp/dspy/issues/8539",
         example="Adapter JSONAdapter failed to parse the LM response. LM Response: {}",
+    ),
+    KnownError(
+        "LM response was truncated due to exceeding max_tokens={limit:int}",
+        Stage.COMPLETE,
+        "The token limit cut the answer, so fields that the program reads may be missing from it.",
+        "Make the `dspy.LM` with a larger `max_tokens`; thinking counts as output, too. If the text repeats itself, "
+        "raise the temperature.",
+        "dspy/clients/lm.py",
+        example="LM response was truncated due to exceeding max_tokens=1000.",
+        cause=Cause.OUTPUT,
     ),
 )

@@ -200,4 +200,37 @@ SENTENCES: tuple[KnownError, ...] = (
         field="model",
         cause=Cause.MODEL_NAME,
     ),
+    KnownError(
+        "The `response.text` quick accessor requires the response to contain a valid `Part`, but none were returned. "
+        "The candidate's {gap} is 2",
+        Stage.COMPLETE,
+        "The answer has no text because the token limit was reached first (`finish_reason` 2): thoughts count as "
+        "output, too.",
+        "Raise `max_output_tokens`, or give the thoughts a smaller budget.",
+        "https://ai.google.dev/api/generate-content#finishreason",
+        example="The `response.text` quick accessor requires the response to contain a valid `Part`, but none were "
+        "returned. The candidate's [finish_reason](https://ai.google.dev/api/generate-content#finishreason) is 2.",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
+        "The `response.text` quick accessor requires the response to contain a valid `Part`, but none were returned.",
+        Stage.COMPLETE,
+        "The answer has no text: it is a call, only thoughts, or it was blocked, which `finish_reason` says.",
+        "Read `candidates[0].content.parts` and `finish_reason` in place of `response.text`: 1 is a normal end (a "
+        "call, or nothing), 2 the token limit, 3 and more filters or a call that could not be read.",
+        "https://ai.google.dev/api/generate-content#finishreason",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
+        "Content with role '{role:word}' can't contain '{part:word}' part",
+        Stage.REQUEST,
+        "The history that the chat was started with has a part in a turn whose role may not have it, so nothing was "
+        "sent.",
+        "Put `functionResponse` parts into a turn with the role `function`, `functionCall` parts into one with the "
+        "role `model`.",
+        "https://github.com/google-gemini/deprecated-generative-ai-js/blob/main/src/methods/chat-session-helpers.ts",
+        example="Content with role 'user' can't contain 'functionResponse' part",
+        field="contents",
+        cause=Cause.CLIENT,
+    ),
 )

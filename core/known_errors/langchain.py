@@ -146,4 +146,45 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Could not parse tool input: {'name': 'ask', 'arguments': 'What is it?'} because the `arguments` is "
         "not valid JSON.",
     ),
+    KnownError(
+        "Unexpected message type: '{name}'. Use one of",
+        Stage.REQUEST,
+        "A message has a role that LangChain does not know, so nothing was sent.",
+        "Write the role as `system`, `user` (`human`), `assistant` (`ai`) or `tool`; the message lists them.",
+        "https://docs.langchain.com/oss/python/langchain/errors/MESSAGE_COERCION_FAILURE",
+        example="Unexpected message type: 'bot'. Use one of 'human', 'user', 'ai', 'assistant', 'function', 'tool', "
+        "'system', or 'developer'.",
+        field="messages",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "we could not infer a called tool name for ToolMessage",
+        Stage.REQUEST,
+        "Gemini's API names the tool with each result, and this result has neither a name nor a call in the history "
+        "that gives one.",
+        "Give the `ToolMessage` its `name`, and keep the message with the call before it, with the same "
+        "`tool_call_id`.",
+        "libs/providers/langchain-google-genai/src/utils/common.ts",
+        field="messages",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Malformed tool call chunk args.",
+        Stage.PARSE,
+        "The arguments that the pieces of a streamed call make are not the JSON of an object.",
+        "Look at the arguments as they came: an end that was cut needs a larger `max_tokens`; pieces of two calls in "
+        "one, or markup, point to the server. Ask once without streaming.",
+        "libs/langchain-core/src/messages/ai.ts",
+    ),
+    KnownError(
+        "'{name:word}' must contain non-empty content.",
+        Stage.REQUEST,
+        "A message has an empty text, which Gemini's API does not take, so nothing was sent.",
+        "Leave that message out, or give it a text; an answer that was only a call is sent with its `tool_calls`.",
+        "libs/providers/langchain-google-common/src/utils/gemini.ts",
+        example="Invalid message content: empty string. 'human' must contain non-empty content.",
+        field="messages",
+        cause=Cause.CLIENT,
+        look=Look.EMPTY_TEXT,
+    ),
 )

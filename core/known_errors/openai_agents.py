@@ -20,4 +20,23 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/openai/openai-agents-python/issues/608",
         cause=Cause.CLIENT,
     ),
+    KnownError(
+        "Invalid JSON input for tool {name:word}: {text}",
+        Stage.PARSE,
+        "The arguments that the model wrote for a call are not JSON.",
+        "Look at the arguments: a cut end means that the token limit came first, so raise `max_tokens`; markup or a "
+        "second object in them points to the server's tool parser.",
+        "src/agents/tool.py",
+        example='Invalid JSON input for tool search: {"q": "a',
+    ),
+    KnownError(
+        "Hosted tools are not supported with the ChatCompletions API",
+        Stage.REQUEST,
+        "Tools that OpenAI runs itself (web search, file search, computer) exist only in the Responses API, and this "
+        "model is asked through chat completions.",
+        "Leave those tools out, or write them as functions; or use `OpenAIResponsesModel` with a server that has "
+        "that API.",
+        "src/agents/models/chatcmpl_converter.py",
+        cause=Cause.CLIENT,
+    ),
 )

@@ -156,4 +156,63 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.OUTPUT,
         is_general=True,
     ),
+    KnownError(
+        "The messages do not match the ModelMessage[] schema.",
+        Stage.REQUEST,
+        "The messages are not in the form of the SDK's `ModelMessage`, so nothing was sent.",
+        "Convert messages of the page (`UIMessage`) with `convertToModelMessages`; in those written by hand check "
+        "`role`, the type of each part, and that results of tools are in messages with the role `tool`.",
+        "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-invalid-prompt-error",
+        field="messages",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "prompt and messages cannot be defined at the same time",
+        Stage.REQUEST,
+        "The call has both `prompt` and `messages`, and the SDK takes one of them.",
+        "Give `messages` alone, with the prompt as the last user message, or `prompt` alone.",
+        "packages/ai/src/prompt/standardize-prompt.ts",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Tool result is missing for tool call {id:word}",
+        Stage.REQUEST,
+        "A new turn was sent while a call has no result.",
+        "Add the result, or the answer to a request for approval; drop a call that was stopped together with its "
+        "message.",
+        "https://ai-sdk.dev/docs/troubleshooting/missing-tool-results-error",
+        example="Tool result is missing for tool call call_9.",
+        field="messages",
+        cause=Cause.CLIENT,
+        look=Look.OPEN_CALLS,
+    ),
+    KnownError(
+        "Unsupported model version {version:word} for provider {provider}",
+        Stage.REQUEST,
+        "The provider's package and the package `ai` belong to different major releases, so nothing was sent.",
+        "Install releases of `ai` and of the provider's package (`@ai-sdk/…`) that belong together; the lock file "
+        "may hold two of one.",
+        "https://ai-sdk.dev/docs/troubleshooting/unsupported-model-version",
+        example='Unsupported model version v3 for provider "openai.chat" and model "gpt-4o".',
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Expected 'function' type.",
+        Stage.PARSE,
+        "The first piece of a streamed call has a `type` other than `function`, such as an empty one: the client "
+        "drops the whole stream.",
+        "Record the stream with `capture` and paste it, and report the `type` to the server or gateway. Until then "
+        "ask without streaming.",
+        "packages/provider-utils/src/streaming-tool-call-tracker.ts",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
+        "Failed to process successful response",
+        Stage.COMPLETE,
+        "The server answered with success, and the client could not read the body as the answer that it expects.",
+        "Look at the `cause` of the error and at `responseBody`: it may be an error with the status 200, a page of "
+        "HTML, or a stream where one answer was asked for. `capture` records it.",
+        "packages/provider-utils/src/post-to-api.ts",
+        cause=Cause.OUTPUT,
+    ),
 )

@@ -92,12 +92,26 @@ _OF_REPORTS = frozenset(
         "failed_generation",
     }
 )  # fmt: skip
+# A statement that raises an error, or asks for one, by itself; and the line that reports one.
+_RAISES_ALONE = re.compile(
+    r"\s{0,20}(?:raise (?:\w{1,60}\.){0,4}\w{1,60}\(|throw new \w{1,60}\(|except \w[^\n]{0,200}:[ \t]*(?:\n|\Z)"
+    r"|(?:if|elif) [^\n]{0,200}\bin (?:str|repr)\([^\n]{1,80}\)[^\n]{0,80}:[ \t]*(?:\n|\Z))"
+)
+_RAISED = re.compile(
+    r"(?m)^[^\w\n]{0,12}(?:\w{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: |[ \t]*$)|^ {2,8}at \w"
+)
 _GOES_ON = re.compile(r"\\\n[ \t]*")
 _MAX_COMMANDS = 20
 
 
 def is_source(text: str) -> bool:
-    """Return whether a text is a program and not its traceback."""
+    """Return whether a text is a program and not its traceback.
+
+    >>> is_source('raise ValueError("Model does not support tools")'), is_source("ValueError: no tools")
+    (True, False)
+    """
+    if _RAISES_ALONE.match(text) is not None and _RAISED.search(text) is None:
+        return True
     lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
     return lines == _MAX_CODE_LINES and _FRAME.search(text) is None
 

@@ -104,6 +104,8 @@ _REPORTED = re.compile(
     r";|!\[|\]\(|<!--|\*\*|\A[>*|]|:\Z|\A\W{0,4}(?:expected|actual|observed)[ \w]{0,20}:"
     r"|\b(?:which|whose|while|where|therefore|however|often|usually|mostly"
     r"|such as|others?|otherwise|most|also|instead|both|nothing|everywhere|when|will|would|because|since|seems?)\b"
+    r"|\A\W{0,4}(?:changelog|release notes)\b|\b(?:retry|retries|attempt) succeeded\b|\bsucceeded after \d"
+    r"|\Aif `\w{1,40}` (?:is|are) \w"
     r"|,[^,]{1,80}, (?:and|or)\b|, so (?:that |the |it |we |I |[a-z_]+ (?:is|are) )|\bjust (?:has|gives|says|shows)\b"
     r"|(?:\A|\s)#{2,6} \S",
     re.IGNORECASE,
@@ -119,7 +121,8 @@ _STRONG = re.compile(
     r"easoning(?:_content)?|thinking|structured[ _](?:outputs?|data)|finish_reason"
     r"|langchain(?:4j)?|langgraph|spring[ .-]?ai|springframework\.ai|semantic ?kernel|chatlas|crewai"
     r"|llama_?index|pydantic[_ ]ai|smolagents|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference"
-    r"|huggingface|transformers|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)|/api/(?:chat|generate"
+    r"|huggingface|transformers|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)"
+    r"|/api/(?:chat|generate"
     r"|tags|version)|:11434|:1234\b|ai_apicallerror"
     r"|ai_\w{3,40}error",
     re.IGNORECASE,

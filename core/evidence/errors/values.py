@@ -49,6 +49,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         value = described
     if isinstance(value.get("errorMessage"), str):
         value = _read_node(value)
+    value = _read_minimax(value)
     value = _read_agents(value)
     if not _is_error(value):
         return _read_body_kept_as_text(value, status or _status_of(value))
@@ -59,6 +60,14 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     around = json.dumps(value, ensure_ascii=False)[:_MAX_AROUND] if _OF_PYTHON.match(words.text) else None
     refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output, around=around)
     return _reason_within(value, refusal) or refusal
+
+
+def _read_minimax(value: JSONObject) -> JSONObject:
+    """Return the error that MiniMax reports beside an empty answer in the form of others; any other value as it is."""
+    base = as_object(value.get("base_resp"))
+    words, code = base.get("status_msg"), base.get("status_code")
+    is_error = isinstance(words, str) and bool(words) and isinstance(code, int) and code != 0
+    return {"error": {"message": words, "code": str(code)}} if is_error else value
 
 
 def _read_described(value: JSONObject) -> JSONObject | None:

@@ -16,10 +16,12 @@ from prompt_debugger.core.known_errors._classes import (
     of_calls,
     of_commands,
     of_fields,
+    of_history,
     of_json,
     of_requests,
     of_servers,
     of_templates,
+    of_tools,
     of_validators,
 )
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass, words_pattern
@@ -31,6 +33,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_calls.CLASSES,
     *of_templates.CLASSES,
     *of_validators.CLASSES,
+    *of_history.CLASSES,
+    *of_tools.CLASSES,
     *of_requests.CLASSES,
     *of_answers.CLASSES[:6],
     *of_json.CLASSES,

@@ -118,7 +118,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Look at the answer itself (paste it with the schema): prose, a code fence or reasoning around the JSON, "
         "other keys, an end that was cut, or nothing at all each need a different fix. Check that the schema is sent "
         "and that the server enforces it.",
-        unless=r"\A\W{0,3}(?:but|and|however|so|now|then|yet|though)\b|doesn't contain (?:the )?.?reasoning",
+        unless=r"valid jpe?g or png|\A\W{0,3}(?:but|and|however|so|now|then|yet|though)\b"
+        r"|doesn't contain (?:the )?.?reasoning",
     ),
     ErrorClass(
         "structured-none",
@@ -181,6 +182,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "empty-at-limit",
         r"(?:empty|no (?:content|text|answer)|blank)(?![a-z]).{0,200}?finish_?reason\W{0,4}(?:length|max_tokens)"
+        r"|finish_?reason\W{0,4}length\b.{0,40}?produced no assistant text\b"
+        r"|\btoken limit \(\d{1,7}\) exceeded before any response"
         r"|finish_?reason\W{0,4}(?:length|max_tokens)\b.{0,200}?(?:empty|no (?:content|text|answer)|blank)\b",
         Stage.COMPLETE,
         Cause.OUTPUT,
@@ -207,6 +210,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "distinguish these; `capture` records it.",
         is_distinctive=False,
         look=Look.SMALL_LIMIT,
+        unless=r"\Ainvalid (?:request|params)\b",
     ),
     ErrorClass(
         "words-not-shown",
@@ -245,6 +249,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "other, until it is answered. Check whether the body contains `details` or `metadata` that the program does "
         "not print, or put `prompt-debugger capture` in between.",
         has_reason=False,
+        unless=r"\A\W{0,6}error handling\b",
     ),
     ErrorClass(
         "reason-cut-off",

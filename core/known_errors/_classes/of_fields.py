@@ -56,7 +56,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "unsupported-value",
         r"unsupported value: \W?(?P<path>[\w.\[\]]{1,120})\W{1,3}does not support \W?(?P<value>[\w.-]{1,60})"
         r"|does(?:n't| not) support (?:the )?(?P<name>\w{2,30})(?: (?:level|value|mode|type))? ['\"`]"
-        r"(?P<asked>[\w.-]{1,60})['\"`]\W{1,3}(?:supported|valid|allowed) \w{3,10}(?: are| is)?:",
+        r"(?P<asked>[\w.-]{1,60})['\"`]\W{1,3}(?:supported|valid|allowed) \w{3,10}(?: are| is)?:"
+        r"|invalid (?P<only>temperature|top_p|n|presence_penalty|frequency_penalty): only [\d.]{1,8} is allowed"
+        r"|\bthinking level [A-Z]{2,12} is not supported for this model",
         Stage.REQUEST,
         Cause.REQUEST,
         "The request has a value that this model does not accept",
@@ -81,13 +83,15 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
         r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
         r"permitted|available|enabled)"
-        r"|(?:\W|^)(?P<param>(?:(?:thinking|reasoning|token) )?\w{2,40})\W{1,3}(?:is |are )?"
+        r"|(?:\W|^)(?:(?:thinking|reasoning|token|tool) \w{2,40}|(?P<param>(?!(?:is|are)\b)\w{2,40}))\W{1,3}(?:is "
+        r"|are )?"
         r"(?:not supported|unsupported|deprecated|not available) (?:with|by|for|in|on) (?:this|the|your) "
         r"(?:model|api|provider|endpoint)"
         r"|(?:this|the|your) model (?:does(?:n't| not)|do not) (?:support|accept) (?:setting |the )?.{0,10}?"
         r"(?P<feature>[\w.]{2,60})"
         r"|does(?:n't| not) support (?:the |setting )?\W?(?P<other>[\w.]{2,60})\W? (?:parameter|field|"
-        r"argument|option)|remove (?P<removed>[\w.]{2,80}) and try again",
+        r"argument|option)|does(?:n't| not) support parameter (?P<argument>\w{2,60})"
+        r"|(?:penalty|thinking level) is not (?:enabled|supported) for|remove (?P<removed>[\w.]{2,80}) and try again",
         Stage.REQUEST,
         Cause.REQUEST,
         "The request has a setting that this model or server does not accept",
@@ -109,6 +113,9 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "number-out-of-range",
         r"(?:integer|decimal|number) (?:above max|below min)imum value\b|(?:integer|decimal)_(?:above_max|below_min)"
+        r"|\b(?P<name>[a-z]\w{1,40})(?: parameter)? (?:should be in [\[(]-?\d|must be between -?\d"
+        r"|must be a positive integer"
+        r" and not greater than)|\A(?:\w{1,40}: )?(?P<path>[a-z]\w{1,40}): range: "
         r"|\bvalidation error: range\b",
         Stage.REQUEST,
         Cause.REQUEST,
@@ -129,6 +136,9 @@ LOOSE: tuple[ErrorClass, ...] = (
         r"|expected (?:a |an |one of (?:a |an )?)?(?:string|array|list|object|map|integer|number|boole"
         r"an|sequence)\b|cannot unmarshal"
         r"|is not (?:a valid )?(?:string|array|list|object|integer|number|boolean)\b|wrong type"
+        r"|expected '(?P<name>\w{1,40})' to be an? (?:string|array|object)|\binvalid message (?:content type|format)\b"
+        r"|\boption \W?(?P<option>\w{1,40})\W? must be (?:of (?:type )?)?(?:an? )?(?:array|boolean|float32|integer"
+        r"|string)"
         r"|type mismatch",
         Stage.REQUEST,
         Cause.REQUEST,
@@ -159,7 +169,9 @@ LOOSE: tuple[ErrorClass, ...] = (
         r"|required (?:field|parameter|property)"
         r"|must (?:be )?(?:provided?|defined|specified|present|non-?empty|have|include)\b"
         r"|(?:cannot|must not|can't|may not|should not) be (?:empty|blank|null|none|undefined)"
-        r"|is (?:empty|mandatory)\b",
+        r"|is (?:empty|mandatory)\b|\bmissing required '(?P<name>\w{1,40})' field\b|\bmissing tool (?:name|call type"
+        r"|function)\b"
+        r"|\bcontents is not specified\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "Something that the request must contain is missing or empty",

@@ -147,6 +147,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Record the answer (`capture`) and look at `tool_calls`, `reasoning_content` and `finish_reason`: they say "
         "which it is. In the program, check for null before the text is used; an update of a framework may fix it.",
         is_distinctive=False,
+        unless=r"\b(?:messages|input|tools|contents)\W{0,2}[\[.]\W{0,2}\d",
         never_around=SERVERS,
     ),
 )

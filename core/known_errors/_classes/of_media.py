@@ -10,7 +10,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "media-count",
         r"at most \d{1,4} (?:\w{1,20}\(?s?\)? )?(?:images?|videos?|audios?)|too many (?:images?|media|videos?)"
-        r"|(?:images?|videos?|audios?)\b.{0,40}?(?:count|number).{0,30}?exceed|limit[_-]mm[_-]per[_-]prompt",
+        r"|(?:images?|videos?|audios?)\b.{0,40}?(?:count|number).{0,30}?exceed|limit[_-]mm[_-]per[_-]prompt"
+        r"|only supports one (?:image|video|audio)|multiple inputs of the same modality are not supported",
         Stage.REQUEST,
         Cause.SETTING,
         "The request contains more media than the server allows",
@@ -46,7 +47,12 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:images?|image[_ ](?:url|input)s?|vision|audio|video|multi-?modal)\b[^.]{0,40}?(?:not "
         r"(?:supported|enabled|allowed|available)|unsupported|disabled)"
         r"|no endpoints found that support image|missing image config|unknown variant .{0,3}image_url"
-        r"|support(?:s|ed)? (?:only )?text only|only (?:supports? )?text",
+        r"|support(?:s|ed)? (?:only )?text only|only (?:supports? )?text"
+        r"|does(?:n't| not) support documents\b|\bfile inputs are not (?:currently )?supported"
+        r"|\bimage_url is only supported by"
+        r"|requested output modalities|file part media type [\w/.+-]{1,60}' functionality not supported"
+        r"|no llava model loaded"
+        r"|content\.type 参数非法，取值范围 \['text'\]",
         Stage.REQUEST,
         Cause.SETTING,
         "This model or server does not accept such media",
@@ -56,7 +62,14 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "media-unreadable",
-        r"cannot identify image"
+        r"cannot identify image|\bunsupported mime ?type\b|\bunable to process input image"
+        r"|\bprovided image is not valid"
+        r"|\bmedia_type: input should be 'image/|\bimage length and width do not meet|\bmax bytes per data-uri item"
+        r"|\bimage format is illegal|\bdoes not contain a valid (?:jpe?g|png)|\bmedia resource timed out"
+        r"|\burls? are not (?:currently )?supported, please use base64|\bimage was specified using the image/"
+        r"|\b(?:url|image)\b.{0,40}?must be (?:a )?base64[ -]encoded|\bprovide image as base64"
+        r"|\binvalid url format: data:"
+        r"|\binvalid url value\b|图片输入格式"
         r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|decode|fetch|download|process|read|open|"
         r"parse) (?:the )?(?:image|audio|video|media|data ?ur[il])"
         r"|invalid (?:image|base64|data ?ur[il]|image[_ ]?url)|unsupported image"

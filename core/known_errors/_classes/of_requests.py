@@ -130,7 +130,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "body-not-json",
         r"(?:pars|decod|deserializ)\w{1,4} (?:the )?(?:json )?(?:of the )?request(?: body)?\b.{0,30}?json"
         r"|(?:request )?(?:body|payload) (?:is |was )?not (?:a )?(?:valid|well-formed) json"
-        r"|could not parse the json body|invalid json (?:in )?(?:the )?(?:request|body|payload)",
+        r"|could not parse the json body|invalid json (?:in )?(?:the )?(?:request|body|payload)"
+        r"|\bpars\w{1,4} request body: unexpected eof\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The body of the request is not JSON",
@@ -218,7 +219,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|\b(?:reasoning|thinking)\b (?:mode )?(?:can't|cannot|can not|may not|must not) be (?:disabled|turned off"
         r"|switched off)\b"
         r"|(?:can't|cannot|can not|unable to|does(?:n't| not) support) (?:disabl|turn|switch)\w{0,3} (?:off )?"
-        r"(?:reasoning|thinking)\b",
+        r"(?:reasoning|thinking)\b|\bmodel only works in thinking mode\b"
+        r"|\benable_thinking\W{0,2} parameter is restricted to true\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "This model does not answer without thinking",
@@ -231,7 +233,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "stream-wanted",
         r"thinking.{0,120}?(?:non-?stream|stream\s?=\s?f|streaming calls|非流式)|only supports? (?:the )?stream"
-        r"|please enable the stream|(?:must|need to) (?:use|enable|set) (?:the )?stream(?:ing)?\b(?! options)"
+        r"|please enable the stream|(?:must|need to) (?:have|use|enable|set) (?:the )?stream(?:ing)?\b(?! options)"
         r"|streaming is (?:strongly )?(?:required|recommended)",
         Stage.REQUEST,
         Cause.REQUEST,
@@ -258,7 +260,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"?(?:response|result)|without (?:a |matching )?.{0,20}?(?:results?|responses?|outputs?))"
         r"|no (?:tool )?(?:outputs?|results?|responses?) (?:was |were )?found for (?:tool|function)"
         r"|(?:insufficient|missing) tool (?:messages|results?|outputs?)"
-        r"|(?:expected|missing) toolresult|did not find \d{1,4} \W?tool_result\W{0,2} block",
+        r"|(?:expected|missing) toolresult|did not find \d{1,4} \W?tool_result\W{0,2} block"
+        r"|must have a corresponding \W?tool_result|tool results? (?:is|are) missing for tool calls?\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "A call in the history has no result",
@@ -285,7 +288,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"system (?:messages?|role|prompts?|instructions?).{0,30}?(?:not (?:allowed|supported|enabled|"
         r"permitted)|unsupported)"
         r"|(?:does not|doesn't|not) support (?:a |the )?(?:system|developer) (?:message|role|prompt|in"
-        r"struction)|developer instruction is not enabled",
+        r"struction)|developer instruction is not enabled|cannot contain system messages",
         Stage.REQUEST,
         Cause.REQUEST,
         "System messages are not accepted here",
@@ -312,7 +315,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|after the optional system"
         r"|(?:unexpected|invalid|unknown|unsupported|bad) (?:message )?role\b"
         r"|role\W{1,4}\w{1,20}\W{1,4}(?:is )?(?:not (?:supported|allowed)|invalid)"
-        r"|(?:consecutive|multiple) (?:user|assistant|system) messages?|assistant message prefill"
+        r"|(?:consecutive|successive|multiple)(?: non-consecutive| and not continuous)? (?:user(?: or assistant)?"
+        r"|assistant"
+        r"|system) messages?|assistant message prefill|requests? (?:must )?(?:alternate|end with a user)\b"
+        r"|must (?:end with a user|contain alternating roles)\b"
+        r"|system messages? (?:is|are) only (?:permitted|allowed|supported) (?:as|at) the (?:first|beginning)"
         r"|use a valid role|no user (?:query|message) found",
         Stage.REQUEST,
         Cause.REQUEST,
@@ -321,28 +328,6 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Send at most one system message, first; then alternate user and assistant, with consecutive messages "
         "of one role joined, and end with a message from the user or a tool.",
         look=Look.ROLES_ALTERNATE,
-    ),
-    ErrorClass(
-        "schema-type-list",
-        r"proto field is not repeating, cannot start list",
-        Stage.REQUEST,
-        Cause.REQUEST,
-        "A schema gives a list where this API accepts one value",
-        "Gemini's schemas accept one `type` for each place, and {field|a schema} gives a list, such as "
-        '`["string", "null"]`.',
-        "Write one type and `nullable: true`, or `anyOf` where the API accepts it; in newer releases send the schema "
-        "as `parametersJsonSchema`, which accepts JSON Schema unchanged. Gateways and clients convert it in newer "
-        "releases.",
-    ),
-    ErrorClass(
-        "schema-enum-type",
-        r"invalid value at .{0,300}?\.enum\[\d{1,5}\]",
-        Stage.REQUEST,
-        Cause.REQUEST,
-        "A schema has an `enum` of values that are not strings",
-        "Gemini's schemas accept an `enum` of strings only, and {field|a schema} lists numbers or other values.",
-        'Write the values as strings with `"type": "string"`, or leave the `enum` out and name the values in the '
-        "description; in newer releases send the schema as `parametersJsonSchema`.",
     ),
     ErrorClass(
         "unknown-schema-keyword",
@@ -405,7 +390,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|invalid (?:json )?schema\b|(?:function|tool|input)_?\s?schema is invalid|(?:json ?schema"
         r"|schema)\b.{0,60}?(?:unsupported|not supported|unrecognized|"
         r"is invalid|not valid|conversion failed|must be|error)|unsupported.{0,40}?schema"
-        r"|properties\[(?P<field>[^\]]{1,80})\][^ ]{0,80}: missing field",
+        r"|properties\[(?P<field>[^\]]{1,80})\][^ ]{0,80}: missing field"
+        r"|schema didn't specify the schema type|reference to undefined schema|moonshot flavored json schema"
+        r"|\bobject fields require at least one of\b|'additionalproperties' must be (?:set to )?\W?false"
+        r"|input_schema does not support (?:oneof|allof|anyof)|cannot handle union types",
         Stage.REQUEST,
         Cause.REQUEST,
         "A schema of the request is not accepted",
@@ -423,7 +411,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:unsupported|unknown|invalid) (?:\w{1,20} )?tool type\W{0,4}(?P<name>[\w.-]{1,60})?"
         r"|tool type\b.{0,40}?(?:not supported|unsupported|not allowed)"
         r"|unsupported (?:(?:custom|freeform|hosted|built-in) )?tools?\W{1,3}(?P<kind>[\w.-]{1,60})"
-        r"|(?:hosted tool|web_search|custom tool)\W.{0,60}?(?:not supported|unsupported)",
+        r"|(?:hosted tools?|web_search|custom tool)\W.{0,60}?(?:not supported|unsupported)"
+        r"|\btools\[\d{1,4}\]\.type\W{1,4}input should be 'function'",
         Stage.REQUEST,
         Cause.REQUEST,
         "A tool is of a type that this server does not have",
@@ -435,7 +424,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "choice-without-tools",
         r"\btool_choice\b\W{1,3}(?:is |can |may )?(?:only )?(?:be )?(?:only )?(?:allowed|used|set|valid|specified"
         r"|requires?)\b"
-        r"[\w ]{0,20}?(?:when|with|if|requires?|without|but no)\W{1,3}(?:an? |no |any )?\W?tools\b",
+        r"[\w ]{0,20}?(?:when|with|if|requires?|without|but no)\W{1,3}(?:an? |no |any )?\W?tools\b"
+        r"|\btool[_ ]choice\b.{0,40}?\brequired\b.{0,6}?but no (?:function )?tools (?:are|were) (?:defined|provided)\b"
+        r"|\bfunction calling config is set without function_declarations\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The request has `tool_choice` and no `tools`",
@@ -445,7 +436,10 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "tool-choice-undeclared",
-        r"\btool[_ ]choice\b.{0,60}?'(?P<name>[\w.:-]{1,100})' (?:was |is )?not found in [`'\"]?tools\b",
+        r"\btool[_ ]choice\b.{0,60}?'(?P<name>[\w.:-]{1,100})' (?:was |is )?not found in (?:provided )?[`'\"]?tools\b"
+        r"|\btool[_ ]choice references \W?(?P<referred>[\w.:-]{1,100})\W?,? but that tool is not available"
+        r"|\btool with name (?P<called>[\w.:-]{1,100}) not found in tools list"
+        r"|\btool[_ ]choice\b.{0,200}?was specified, but the only provided tools\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The `tool_choice` names a tool that the request does not declare",
@@ -456,7 +450,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "tool-choice",
         r"tool[_ ]?choice\b.{0,120}?(?:must be|only|not (?:supported|allowed)|unsupported|invalid|does"
         r" not support|cannot)"
-        r"|(?:does(?:n't| not) support|unsupported|invalid).{0,40}?tool_?choice(?P<rest>[\w.]{0,40})",
+        r"|(?:does(?:n't| not) support|unsupported|invalid).{0,40}?tool_?choice(?P<rest>[\w.]{0,40})"
+        r"|support the provided \W?tool_choice\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The server does not accept this `tool_choice`",
@@ -495,7 +490,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:not (?:supported|allowed|permitted)|invalid)"
         r"|(?P<name>\b(?:messages|tools|tool_calls|contents|parts|input)\b[\w.\[\]]{0,60})[`'\"]? "
         r"(?:must not|cannot|can't|may not|should not) be (?:an )?empty (?:list|array)\b"
-        r"|invalid '(?P<path>[\w.\[\]]{1,160})': empty array\b",
+        r"|invalid '(?P<path>[\w.\[\]]{1,160})': empty array\b"
+        r"|\[\] is too short - '(?P<short>[\w.]{1,160})'",
         Stage.REQUEST,
         Cause.REQUEST,
         "The request contains an empty list where this server accepts none",
@@ -509,7 +505,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"ool[ _]?(?:use|call))"
         r"|(?:tools?|tool[ _](?:use|calling|calls)|function[ _]?calling) (?:(?:is|are) (?:not "
         r"(?:supported|available|enabled)|unsupported|disabled)|not support\w{0,3}\b)"
-        r"|`?tools`? (?:parameter )?(?:is )?not supported|support(?:ing|s)? tool use",
+        r"|`?tools`? (?:parameter )?(?:is )?not supported|support(?:ing|s)? tool use"
+        r"|\btool calling\W? is not supported with this model|not supported for function calling"
+        r"|'tool(?:-call)? messages' functionality not supported|only compatible with llms that support function",
         Stage.COMPLETE,
         Cause.SETTING,
         "This model or server does not support tools",
@@ -535,7 +533,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "max-tokens-value",
         r"(?:max_(?:completion_|output_|new_)?tokens|maxoutputtokens|max tokens)\b.{0,80}?(?:too large"
         r"|must be|less than|greater|at most|at least|out of range|exceeds? (?:the )?(?:maximum|limit)"
-        r"|invalid|should be|range of|supports at most)",
+        r"|invalid|should be|range of|supports at most)"
+        r"|which is the maximum allowed number of output tokens|maximum value for \W?max_(?:completion_)?tokens\b"
+        r"|maximum tokens you requested exceeds|\bmaxoutputtokens value of \d",
         Stage.REQUEST,
         Cause.REQUEST,
         "The value of `max_tokens` is not accepted",
@@ -552,7 +552,14 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:not compatible|incompatible) with\b(?! (?:your|this (?:approach|planner|version|release|platform))\b)"
         r"|only one of .{1,120}?(?:can|may|should|must|allowed)"
         r"|\bnot both\b|both .{1,60}? and .{1,60}? (?:cannot|are (?:set|specified))"
-        r"|unsupported combination|is unsupported (?:with|when)",
+        r"|unsupported combination|is unsupported (?:with|when)"
+        r"|\bcannot both be (?:specified|set|used|defined|provided)\b|\bplease use only one\b"
+        r"|\b(?:cannot|can't) (?:be defined|be combined|be used|be set) (?:at the same time|in the same (?:request"
+        r"|turn))\b"
+        r"|\bcannot (?:set|specify|use) \W?\w{2,40}\W? (?:and use \w{2,40} at the same time"
+        r"|if \w{2,40} (?:or \w{2,40} )?"
+        r"(?:is|are) (?:specified|set|used))|\bnot supported (?:with json mode or tool|when using strict)\b"
+        r"|\braw mode does not support\b|\b(?:and|with) (?:output|function) tools at the same time\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "Two settings of the request exclude each other",
@@ -567,14 +574,15 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"available|allowed|enabled)|unsupported|unavailable|is invalid|invalid|unknown|does not|remov"
         r"ed)"
         r"|(?:does(?:n't| not) support|unsupported|unavailable|invalid).{0,30}?(?:response_?format|jso"
-        r"n[_ ]?schema|json[_ ]mode|structured[_ ]outputs?|json_object)",
+        r"n[_ ]?schema|json[_ ]mode|structured[_ ]outputs?|json_object|output[_ ]format)"
+        r"|does not support json output\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The server does not support this response format",
         "The server or model does not offer structured output in the form that was asked for.",
         "Send the form that its message names: `json_schema` with a schema, `json_object`, or none at all; then ask "
         "for JSON in the prompt and check the answer. Frameworks let you choose the method for structured output.",
-        unless=r"grammar stack",
+        unless=r"grammar stack|flavored json schema|if tools (?:or documents )?are specified|at the same time",
     ),
 )
 """In this order: the first class whose words are found counts."""

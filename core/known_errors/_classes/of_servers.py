@@ -68,7 +68,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "server allows.",
         "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too long; or start "
         "the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp, `num_ctx` of Ollama).",
-        unless=r"cannot be broadcast|rate limit|per (?:minute|day|min)\b|kv cache|(?:string|array) too long"
+        unless=r"allowed number of output tokens|nesting depth|cannot be broadcast|rate limit|per (?:minute|day"
+        r"|min)\b|kv cache|(?:string|array) too long"
         r"|got an? (?:string|array) with length",
     ),
     ErrorClass(
@@ -97,7 +98,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|server (?:is )?(?:busy|too busy)|high demand|temporarily (?:unavailable|rate-limited|out)"
         r"|no (?:available|healthy) (?:workers?|upstream|instances?|endpoints?|providers?|channels?|de"
         r"ployments?|servers?|slots?)|no slots? (?:is |are )?available|\bbackpressure\b"
-        r"|queue (?:is )?full|service unavailable|engine is currently overloaded"
+        r"|queue (?:is )?full|service ?unavailable|degraded function cannot be invoked|请求过多，请稍后重试"
+        r"|engine is currently overloaded"
         r"|try again later",
         Stage.COMPLETE,
         Cause.BUSY,
@@ -138,7 +140,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The key is known, but this model, feature or region is not open to it.",
         "Choose a model that this account lists (`/v1/models`), or have the access granted: plan, organization, "
         "region, or the model's terms.",
-        unless=r"not found the model|\b13: permission|errno 13|\beacces\b|\block file\b",  # of the system's files
+        # of the system's files
+        unless=r"not found the model|subscription key|failed to download|\b13: permission|errno 13|\beacces\b"
+        r"|\block file\b",
     ),
     ErrorClass(
         "memory",
@@ -164,7 +168,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|model type\b.{0,80}?(?:not (?:supported|recogni[sz]ed)|but transformers)"
         r"|invalid (?:gguf|magic)|missing tensor|wrong number of tensors|llama runner process.{0,60}?(?:load|tensor)"
         r"|model loader\b.{0,40}?(?:stopped|terminated|failed|crashed)|repo(?:sitory)? id"
-        r"|is not a valid model identifier",
+        r"|is not a valid model identifier|\ball backends returned error\b|with internal loader: backend not found",
         Stage.COMPLETE,
         Cause.SERVER,
         "The server could not load the model",
@@ -176,7 +180,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "runner-died",
         r"(?:model|llama|mlx) ?runner\b.{0,40}?(?:stopped|terminated|crashed|exited|died)"
         r"|model has crashed|model process (?:crashed|exited|died)"
-        r"|llama[-_ ]?server\b.{0,30}?(?:crashed|exited|died|terminated)",
+        r"|llama[-_ ]?server\b.{0,30}?(?:crashed|exited|died|terminated)"
+        r"|\bbackend process exited\b|rpc error: code = unavailable desc = error reading from server",
         Stage.COMPLETE,
         Cause.SERVER,
         "The process that runs the model ended",
@@ -230,13 +235,16 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server does not serve the model that the request names",
         "Names are compared letter for letter, often with the publisher before a `/` or a tag after a `:`.",
         "Set `model` to one that the server serves (`/v1/models` lists them).",
-        unless=r"does not support|support tools",
+        unless=r"does not support|support tools|could not load model|with internal loader|model version v\d"
+        r"|for function calling",
     ),
     ErrorClass(
         "address",
-        r"404 page not found|\A\W{0,3}(?:404\W{1,3})?(?:resource )?not found\W{0,3}\Z|\b(?:404|405)\b.{0,80}?\burl\W{1,3}https?://"
+        r"404 page not found|\A\W{0,3}(?:404\W{1,3})?(?:resource )?not found\W{0,3}\Z|\b(?:404"
+        r"|405)\b.{0,80}?\burl\W{1,3}https?://"
         r"|\bnot found: ?/|no (?:route|static resource|handler)"
-        r"|cannot (?:post|get|put) /|method not allowed|invalid (?:url|endpoint)"
+        r"|cannot (?:post|get|put) /|method not allowed|invalid (?:url(?! (?:value|format: data"
+        r"|provided\. it must be a base64))|endpoint)"
         r"|unknown (?:url|endpoint|path|request url)|unexpected endpoint|unexpected token '?<'?"
         r"|<!doctype|<html|not found.{0,20}?/(?:v1|api|chat)|unsupported protocol|url is missing",
         Stage.COMPLETE,
@@ -401,7 +409,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"cannot import name|(?:version|release)\b.{0,40}?(?:outdated|too old)"
         r"|requires? (?:a )?(?:newer|later)\b"
         r"|requires? (?:at least )?(?:ollama|transformers|vllm|python|version v?\d)\b"
-        r"|incompatible version|version\b.{0,40}?incompatible"
+        r"|incompatible version|version\b.{0,40}?incompatible|unsupported model version v\d"
         r"|(?:update|upgrade) (?:to )?(?:the latest|a newer|version|v?\d|ollama|vllm|transformers|llama\.cpp"
         r"|your (?:client|server|version|install\w*|packages?|sdk))"
         r"|module '?[\w.]{1,80}'? has no attribute",

@@ -21,6 +21,7 @@ WORDS = "Tool names must be unique across request and message tools."
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
 BODIES = {
+    "MiniMax": ({"base_resp": {"status_code": 2013, "status_msg": WORDS}}, None),
     "OpenAI": ({"error": {"message": WORDS, "type": "invalid_request_error", "param": "tools", "code": None}}, None),
     "vLLM": ({"object": "error", "message": WORDS, "type": "BadRequestError", "param": None, "code": 400}, 400),
     "vLLM, newer": ({"error": {"message": WORDS, "type": "BadRequestError", "param": None, "code": 400}}, 400),
@@ -100,6 +101,11 @@ NOT_ERRORS = {
     "a script that raises": "import openai\ntry:\n    f()\nexcept ValueError as error:\n    print('Error: no')\n",
     "a raw output that quotes an error": "<tool_call>\nValueError: bad\n</tool_call>",
     "a raw output about errors": "<think>The user got a ValueError: bad.</think>Try again.",
+    "a statement that raises": 'raise ValueError("Model does not support function calling")',
+    "a statement that throws": 'throw new Error("System messages are only permitted as the first passed message.")',
+    "a condition on an error": 'if "context_length_exceeded" in str(error):\n    shorten(messages)',
+    "a log's line on a retry that succeeded": "Retry succeeded after 2 attempts (previous: 429 Too Many Requests).",
+    "MiniMax's answer without an error": json.dumps({"base_resp": {"status_code": 0, "status_msg": "success"}}),
     "prose": "Exception handling is useful. Try to catch errors.",
     "a stream that has begun": 'data: {"choices": [{"delta": {}}]}\n\ndata: {"error": {"message": "x"}}\n',
 }

@@ -1,0 +1,76 @@
+"""Classes of errors about turns that were sent back: their ids, arguments, results and signatures."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors.base import Cause, Look
+
+CLASSES: tuple[ErrorClass, ...] = (
+    ErrorClass(
+        "call-id-twice",
+        r"\bduplicate (?:value for \W?)?tool[_ ](?:call|use)[_ ]?ids?\b|\bduplicate item found with id\W{0,3}"
+        r"(?P<name>[\w-]{1,80})|\btool_use\W{0,2} ids must be unique\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "An id of the history is used twice",
+        "Ids pair calls with their results, so each may occur once; {name|one} belongs to two calls, results or items.",
+        "Look for that id in the messages: a turn that was kept twice, or sent again beside `previous_response_id`, or "
+        "a server or gateway that numbers the calls of each answer from the start. Drop the copy, or give each "
+        "call another id, and its result the same.",
+    ),
+    ErrorClass(
+        "arguments-in-history",
+        r"\bfunction\W{0,3}arguments?\b.{0,80}?\bmust be (?:in |a )?(?:valid )?json\b"
+        r"|\binvalid function arguments json\b|\binvalid tool calls?: arguments must be (?:valid )?json\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The arguments of a call in the history are not JSON",
+        "The server decodes the `arguments` of the calls in earlier assistant messages, and those of one call are "
+        "empty, "
+        "cut or broken.",
+        "Send `arguments` as a text with a whole JSON object, at least an empty one. A call that broke off at the "
+        "token "
+        "limit, or whose pieces were not joined, must not go into the history as it is: take it out with its result.",
+        look=Look.BROKEN_ARGUMENTS,
+    ),
+    ErrorClass(
+        "signature-not-accepted",
+        r"\b(?:corrupted|invalid|unknown|malformed) thought[ _]?signatures?\b"
+        r"|\bthought[ _]?signatures? (?:is|are|was) (?:not valid|invalid|corrupted|malformed)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A signature that was sent back is not the one that came",
+        "The API signs the model's thoughts and checks the signature when a turn comes back: it was shortened or "
+        "encoded again on the way, or belongs to an answer of another model or provider.",
+        "Send the part back as it came, byte for byte, in the turn and at the place where it was. When the model or "
+        "the "
+        "provider changes within a conversation, leave the signatures of the other one out.",
+    ),
+    ErrorClass(
+        "calls-and-results-apart",
+        r"\btool calls? and results? (?:do(?:es)? )?not match\b|\bcall result does not follow (?:the )?tool call\b"
+        r"|\bdue to tool use concurrency issues\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "Calls and results of the history do not pair up",
+        "Each call of an assistant message must be followed right away by its result, and each result must follow its "
+        "call; here one is missing, or another message lies in between.",
+        "Look at the turns with calls: a call that was stopped, or a history that was cut or joined, leaves half of a "
+        "pair. Send both or neither, results directly after the message that calls; or go back to before that turn.",
+        look=Look.OPEN_CALLS,
+    ),
+    ErrorClass(
+        "call-id-of-result-unknown",
+        r"\btool_call_id\W{0,3}(?P<name>[\w-]{1,80})?\W{0,3} ?is not found\b"
+        r"|\bno tool invocation found for (?:tool call|approval) id\W{1,3}(?P<id>[\w-]{1,80})",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A result in the history has no call",
+        "A tool's result names the call {name|that it answers}, and no message before it made that call.",
+        "Send the message with the call right before its results; when history is cut, cut calls and results together. "
+        "An empty id means that the client lost it: take it from the call.",
+        look=Look.ORPHAN_RESULTS,
+    ),
+)
+"""In this order: the first class whose words are found counts."""
