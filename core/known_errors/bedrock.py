@@ -203,11 +203,11 @@ SENTENCES: tuple[KnownError, ...] = (
     ),
     KnownError(
         "Model use case details have not been submitted for this account",
-        Stage.REQUEST,
+        Stage.COMPLETE,
         "Amazon asks each account once what it uses Anthropic's models for, and this one has not answered.",
         "Fill in the form in the console of Bedrock (model catalog), wait some minutes, and send again; the request "
         "needs no change.",
         "https://docs.aws.amazon.com/bedrock/latest/userguide/model-access.html",
-        cause=Cause.ACCESS,
+        cause=Cause.SETTING,
     ),
 )
