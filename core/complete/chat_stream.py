@@ -45,6 +45,7 @@ OnDelta = Callable[[StreamDelta], None]
 OnPromptIds = Callable[[tuple[int, ...]], None]
 
 _DONE = "[DONE]"
+_END_ALONE = "the stream contains nothing but `[DONE]`"
 
 
 class ChatStreamReader:
@@ -111,8 +112,9 @@ class ChatStreamReader:
             self._note(Problem(f"the stream ended without any event; it contained {shorten(body)}"))
         elif not self._deltas and self._problem is None and self._usage is not None:
             self._note(Problem("the stream contained the server's token count but no delta"))
-        elif not self._deltas and self._event_count > self.is_done:
-            self._note(Problem("no event of the stream contains a choice"))
+        elif not self._deltas:
+            is_more = self._event_count > self.is_done
+            self._note(Problem("no event of the stream contains a choice" if is_more else _END_ALONE))
         elif self._deltas and self._is_of_completions:
             self._note(Problem("the events of the stream contain the text of raw completions and no delta"))
         elif not self.is_done and self._finish_reason is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import BackendError
@@ -96,11 +96,9 @@ async def _recognise(looks: Looks, entry: JSONObject, models: Answer | BackendEr
     claimed = _claimed_engine(looks, entry, models)
     if await _is_believed(looks, claimed):
         return claimed
-    named = await _first_by_own_paths(looks, (one for one in ENGINES.values() if one.marks.overrules))
-    if named is not None or claimed is not UNKNOWN:
-        return named or claimed
-    others = (one for one in ENGINES.values() if not one.marks.overrules)
-    return await _first_by_own_paths(looks, others) or UNKNOWN
+    overruling = [one for one in ENGINES.values() if one.marks.overrules]
+    others = [one for one in ENGINES.values() if not one.marks.overrules] if claimed is UNKNOWN else []
+    return await _first_by_own_paths(looks, [*overruling, *others]) or claimed
 
 
 def _claimed_engine(looks: Looks, entry: JSONObject, models: Answer | BackendError) -> Engine:
@@ -120,13 +118,20 @@ async def _is_believed(looks: Looks, engine: Engine) -> bool:
     return path is not None and (path == "" or isinstance((await looks.ask(path))[0], Answer))
 
 
-async def _first_by_own_paths(looks: Looks, engines: Iterable[Engine]) -> Engine | None:
-    for engine in engines:
-        if engine.marks.paths:
-            await looks.ask(*engine.marks.paths)
+async def _first_by_own_paths(looks: Looks, engines: Sequence[Engine]) -> Engine | None:
+    """Return the first of some engines whose own paths say so; all are asked at once, none is waited for after that."""
+    asked = [engine for engine in engines if engine.marks.paths]
+    asking = [asyncio.create_task(looks.ask(*engine.marks.paths)) for engine in asked]
+    try:
+        for engine, answers in zip(asked, asking, strict=True):
+            await answers
             if engine.marks.is_it([parse_look(looks.text(path)) for path in engine.marks.paths]):
                 return engine
-    return None
+        return None
+    finally:
+        for answers in asking:
+            answers.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
 
 
 async def _features_of(looks: Looks, engine: Engine) -> frozenset[str]:

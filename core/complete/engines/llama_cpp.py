@@ -6,6 +6,7 @@ any name, leaves most control tokens out of its text, and refuses `logprobs` wit
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -41,10 +42,8 @@ async def _add_details(looks: Looks, server: Server) -> Server:
     fields = await looks.fields("/props")
     length = integer_of(as_object(fields.get("default_generation_settings")).get("n_ctx"))
     features: set[str] = {"tokenizer_info"} if text_of(fields.get("chat_template")) else set()
-    if await looks.answers("/apply-template"):
-        features.add("apply_template")
-    if await looks.answers("/detokenize"):
-        features.add("detokenize")
+    found = await asyncio.gather(looks.answers("/apply-template"), looks.answers("/detokenize"))
+    features |= {name for name, is_there in zip(("apply_template", "detokenize"), found, strict=True) if is_there}
     return replace(
         server,
         version=text_of(fields.get("build_info")),

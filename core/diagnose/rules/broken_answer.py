@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.empty_streams import explain_emptiness
 from prompt_debugger.core.diagnose.endings import has_no_message
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
 from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
@@ -87,6 +88,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     name = "streamed answer" if is_stream else name
     known = _known(result)
     is_whole = is_stream and _find_absent(result) == ""
+    stage = None if has_begun else _stage_of_words(result)
     if is_whole:
         title = "The server answered a streaming request with one JSON document."
         fix = "Leave `stream` out, or check for a proxy that collects the stream before passing it on."
@@ -113,8 +115,9 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
     elif not _reported(result) and _is_stream_without_error(result):
-        title = f"The {name} ended before it contained anything."
-        fix = "Run again; if it happens again, check the logs of the server and of any proxy in front of it."
+        found = explain_emptiness(trace)
+        title, fix = f"The {name} ended before it contained anything{found.cause}.", found.fix
+        stage = Stage.REQUEST if found.is_of_request else None
     elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:
         title = f"What came in place of the {name} is neither an event nor JSON."
         fix = "Check the server address (up to and including `/v1`), and any proxy in between."
@@ -136,7 +139,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
         fix=fix,
         severity=Severity.NOTE if is_ours and (is_whole or not has_begun) else None,
-        stage=known.stage if known is not None else None if has_begun else _stage_of_words(result),
+        stage=known.stage if known is not None else stage,
         links=() if known is None else links_of(known),
     )
 

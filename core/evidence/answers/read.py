@@ -226,7 +226,7 @@ def _read_events(found: Events, body: str) -> Answer:
     dialect = next((one for value in found.objects[:50] if (one := dialect_of_event(value)) is not None), None)
     if dialect is not None:
         answer = dialect.read_events(found.objects, body)
-    elif any(isinstance(value.get("choices"), list) for value in found.objects):
+    elif any(isinstance(value.get("choices"), list) for value in found.objects) or _is_end_alone(found):
         answer = _chat_stream(found, body)
     elif (native := read_pieces(found.objects)) is not None:
         answer = native
@@ -235,6 +235,11 @@ def _read_events(found: Events, body: str) -> Answer:
     else:
         raise _unknown_stream(found)
     return answer._replace(notes=(*found.notes, *answer.notes))
+
+
+def _is_end_alone(found: Events) -> bool:
+    """Return whether a stream has an end and nothing before it."""
+    return bool(found.events) and all(event.data.strip() == "[DONE]" for event in found.events)
 
 
 def _chat_stream(found: Events, body: str) -> Answer:

@@ -80,6 +80,46 @@ async def test_a_list_of_models_that_is_slow_itself_is_waited_for() -> None:
     assert found.version == "0.32.0"
 
 
+async def test_paths_that_only_one_software_has_are_asked_together() -> None:
+    """Each answers once all have been asked: one after the other they would wait for each other."""
+    asked, own = asyncio.Event(), {"/props", "/api/version", "/api/tags"}
+    waiting: set[str] = set()
+
+    def once_all_are_asked(path: str, body: JSON) -> Behaviour:
+        async def behave(writer: asyncio.StreamWriter) -> None:
+            waiting.add(path)
+            if waiting == own:
+                asked.set()
+            await asked.wait()
+            await answer(200, body)(writer)
+
+        return behave
+
+    answers: dict[str, JSON] = {"/props": {}, "/api/version": {"version": "0.13"}, "/api/tags": {"models": []}}
+    behaviours = {path: once_all_are_asked(path, body) for path, body in answers.items()}
+    behaviours |= {"/v1/models": answer(200, models()), "*": answer(404)}
+    patient = Timeouts(probe_s=600)
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url, timeouts=patient) as client:
+        found = await asyncio.wait_for(client.probe(), 60)
+
+    assert found.kind == "ollama"
+
+
+async def test_none_is_waited_for_once_one_of_them_has_settled_it() -> None:
+    behaviours = {
+        "/v1/models": answer(200, models()),
+        "/props": answer(200, {"build_info": "b1", "total_slots": 1, "default_generation_settings": {"n_ctx": 9}}),
+        "/api/version": hang(),
+        "/api/tags": hang(),
+        "*": answer(404),
+    }
+    patient = Timeouts(probe_s=600)
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url, timeouts=patient) as client:
+        found = await asyncio.wait_for(client.probe(), 60)
+
+    assert (found.kind, found.max_model_len) == ("llama.cpp", 9)
+
+
 async def test_a_server_that_was_asleep_is_waited_for_at_the_first_look() -> None:
     """As one that a host stops for want of requests: the first answer takes as long as its start."""
     listing = answer(200, models(owned_by="vllm"))
