@@ -52,6 +52,9 @@ class Sent(NamedTuple):
 SCHEMA = Sent("run", (CALL,))
 TEMPLATE = Sent("probe_template", (LONG,))
 BUNDLES = tuple(Sent(event, event_data={"packed": BOMB}) for event in ("open_bundle", "compare_runs"))
+PASTE = Sent("check_request", (json.dumps({"messages": [{"role": "user", "content": "a <tool_call> " * 100_000}]}),))
+READING = Sent("check_reading", ("<think>" + '{"name": "f", ' * 100_000,))
+TALK = Sent("run", (json.dumps({"messages": [{"role": "user", "content": "again " * 20_000}], "stream": True}),))
 SMALL = Sent("check_request", (json.dumps({"messages": [{"role": "user", "content": "small"}]}),))
 MIXES: Mapping[str, tuple[Sent, ...]] = MappingProxyType(
     {
@@ -59,6 +62,9 @@ MIXES: Mapping[str, tuple[Sent, ...]] = MappingProxyType(
         "schemas": (SCHEMA,),
         "templates": (TEMPLATE,) * 3,
         "bundles": BUNDLES * 2,
+        "pastes": (PASTE, READING),
+        "talk": (TALK,),
+        "kinds": (SCHEMA, TEMPLATE, *BUNDLES, PASTE, READING, TALK, SMALL),
         "small": (SMALL,) * 4,
     }
 )

@@ -1,11 +1,13 @@
 """Fifty visitors of one public page: how late the honest ones are answered beside hostile ones, and its memory.
 
     python -m benchmarks.visitors [--visitors N] [--hostile N] [--pages N] [--mix MIX] [--one-address]
+    python -m benchmarks.visitors --one-address --neighbours N --hostile 1 --pages 40 --mix kinds
 
 The page is `ui --public --no-lab` with a server that echoes, asked over HTTP as its own script does. Honest visitors
 check a request and run it, all at the same time; first alone, then beside visitors who never stop sending work without
 an end (`benchmarks.hostile`), from an address each. They have machines of their own elsewhere, so here a process of
-their own. Ratios within one run count; the times are this machine's.
+their own. Ratios within one run count; the times are this machine's. `--neighbours` come from an address of their own
+beside those of the one address, and are counted apart.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ async def main() -> int:
     arguments.add_argument("--mix", choices=sorted(MIXES), default="all", help="what the hostile ones send")
     arguments.add_argument("--pages", type=int, default=PAGES, help="of each hostile one")
     arguments.add_argument("--one-address", action="store_true", help="all come from one address: a class, an office")
+    arguments.add_argument("--neighbours", type=int, default=0, help="further honest ones, of another address")
     arguments.add_argument("--new-pages", action="store_true", help="hostile pages send once, and new ones come")
     arguments.add_argument("--after", type=float, default=0.0, help="seconds that hostile ones are there before")
     options = arguments.parse_args()
@@ -52,10 +55,10 @@ async def main() -> int:
             place = address_of(0) if options.one_address else None
             await visit_together(page, 4, place)  # its processes are warm
             before_mb = page.rss_mb()
-            alone = await visit_together(page, honest, place)
+            alone, apart = await visit_both(page, honest, options.neighbours, place)
             if place is not None:  # a minute's runs of one address are limited, and these were some of them
                 await asyncio.sleep(MINUTE_S)
-            beside = await visit_beside(page, honest, options, place)
+            beside, apart_beside = await visit_beside(page, honest, options, place)
             after_mb = page.rss_mb()
             back_s, back_mb = await wait_until_back(page, before_mb)
             again = await visit_together(page, honest, place)
@@ -63,6 +66,9 @@ async def main() -> int:
             page.end()
     print(f"{honest} honest visitors, then {options.hostile} hostile beside them ({options.mix})")
     ratios = [line(name, *times) for name, *times in zip(Times._fields, alone, beside, strict=True)]
+    if options.neighbours:
+        print(f"{options.neighbours} honest neighbours at another address, at the same time")
+        ratios += [line(name, *times) for name, *times in zip(Times._fields, apart, apart_beside, strict=True)]
     print(
         f"memory of the page and its processes {before_mb:,.0f} MB before, {after_mb:,.0f} MB right after, "
         f"{back_mb:,.0f} MB {back_s:.0f} s later; then verdicts after {median(again.verdicts):.2f} s"
@@ -72,12 +78,21 @@ async def main() -> int:
 
 def line(name: str, alone: list[float], beside: list[float]) -> float:
     """Print one line; returns the ratio of the medians."""
-    ratio = median(beside) / median(alone)
+    ratio, late = median(beside) / median(alone), ninetieth(beside) / ninetieth(alone)
     print(
-        f"{name:9} alone {median(alone):6.2f} s (worst {max(alone):6.2f})   beside {median(beside):6.2f} s "
-        f"(worst {max(beside):6.2f})   ratio {ratio:.2f}"
+        f"{name:9} alone {median(alone):6.2f} s (90 % {ninetieth(alone):6.2f})   beside {median(beside):6.2f} s "
+        f"(90 % {ninetieth(beside):6.2f}, worst {max(beside):6.2f})   ratio {ratio:.2f} (of 90 % {late:.2f})"
     )
     return ratio
+
+
+def ninetieth(seconds: list[float]) -> float:
+    """Return what nine of ten did not exceed.
+
+    >>> ninetieth([float(one) for one in range(1, 11)])
+    9.0
+    """
+    return sorted(seconds)[-(-9 * len(seconds) // 10) - 1]
 
 
 async def wait_until_back(page: RunningPage, before_mb: float) -> tuple[float, float]:
@@ -86,6 +101,14 @@ async def wait_until_back(page: RunningPage, before_mb: float) -> tuple[float, f
     while (held_mb := page.rss_mb()) > BACK * before_mb and time.monotonic() - began_s < MINUTE_S:
         await asyncio.sleep(1.0)
     return time.monotonic() - began_s, held_mb
+
+
+async def visit_both(page: RunningPage, count: int, neighbours: int, place: str | None) -> tuple[Times, Times]:
+    """Let honest visitors come, and their neighbours of another address at the same time."""
+    own, others = await asyncio.gather(
+        visit_together(page, count, place), visit_together(page, neighbours, "127.0.3.1")
+    )
+    return own, others
 
 
 async def visit_together(page: RunningPage, count: int, place: str | None) -> Times:
@@ -106,7 +129,9 @@ async def visit(page: RunningPage, number: int, address: str) -> tuple[float, fl
         return checked_s - began_s, time.monotonic() - checked_s
 
 
-async def visit_beside(page: RunningPage, honest: int, options: argparse.Namespace, place: str | None) -> Times:
+async def visit_beside(
+    page: RunningPage, honest: int, options: argparse.Namespace, place: str | None
+) -> tuple[Times, Times]:
     """Let honest visitors come while hostile ones, in a process of their own, never stop."""
     numbers = ("--hostile", str(options.hostile), "--pages", str(options.pages))
     kind = ("--new-pages",) if options.new_pages else ()
@@ -117,7 +142,7 @@ async def visit_beside(page: RunningPage, honest: int, options: argparse.Namespa
         for _ in range(options.hostile):
             assert await process.stdout.readline(), "each of them says that it has begun"
         await asyncio.sleep(options.after)
-        return await visit_together(page, honest, place)
+        return await visit_both(page, honest, options.neighbours, place)
     finally:
         process.kill()
         await process.wait()
