@@ -91,6 +91,11 @@ _BY_EFFORT_OF_KWARGS = Step(
     "less.",
     {"chat_template_kwargs.reasoning_effort": "low"},
 )
+_AT_KIND: Mapping[str, Step] = {
+    "ollama": _AT_OLLAMAS_V1,
+    "lm-studio": _AT_LM_STUDIO,
+    "llama-cpp-python": _AT_LLAMA_CPP_PYTHON,
+}
 # Of models that their makers serve alone, by what they are called everywhere.
 _OF_MODELS: tuple[tuple[re.Pattern[str], Step], ...] = (
     (re.compile(r"(?:^|/)(?:gpt-[5-9]|o[134](?:-|$))", re.IGNORECASE), _LESS),
@@ -120,8 +125,12 @@ def own_switch(trace: Trace, *, by_effort: bool) -> Step | None:
         return _LESS_AT_OLLAMA if by_effort else _AT_OLLAMA
     if by_effort:
         return _BY_EFFORT_OF_KWARGS if kind in ("mlx-lm", "transformers") else None
-    at_kind = {"ollama": _AT_OLLAMAS_V1, "lm-studio": _AT_LM_STUDIO, "llama-cpp-python": _AT_LLAMA_CPP_PYTHON}.get(kind)
-    return at_kind or _of_native_api(trace) or _of_model(trace, kind)
+    return _AT_KIND.get(kind) or _of_native_api(trace) or _of_model(trace, kind)
+
+
+def has_known_switch(trace: Trace) -> bool:
+    """Return whether it is known how the software of a run's server is asked."""
+    return trace.server is not None and (trace.server.kind in TAKE_KWARGS or trace.server.kind in _AT_KIND)
 
 
 def _of_native_api(trace: Trace) -> Step | None:

@@ -33,7 +33,7 @@ from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.output_limit import MORE_OUTPUT, more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import think_less
-from prompt_debugger.core.diagnose.thought_switches import TAKE_KWARGS
+from prompt_debugger.core.diagnose.thought_switches import has_known_switch
 from prompt_debugger.core.diagnose.trace_queries import (
     completion_tokens,
     in_message,
@@ -100,9 +100,7 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
 
 def _less(trace: Trace) -> Step:
     """Return how it is asked to think less: by an effort where nothing shows who answered, as most APIs take it."""
-    is_known = hosted_by(trace) is not None or (
-        trace.server is not None and trace.server.kind in TAKE_KWARGS | {"ollama", "lm-studio", "llama-cpp-python"}
-    )
+    is_known = hosted_by(trace) is not None or has_known_switch(trace)
     return think_less(trace, " where the question needs no thinking") if is_known else _LESS
 
 
