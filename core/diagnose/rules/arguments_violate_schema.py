@@ -42,9 +42,10 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_list, as_text, request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import RequestFix
+from prompt_debugger.core.diagnose.output_limit import more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Violation, violations
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, written_as
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, why_cut, written_as
 
 _DECODE = Step(
     "Decode this value once more in the client. A parser that finds no plain `type` for a parameter (a union, `anyOf`, "
@@ -55,8 +56,9 @@ _DECODE = Step(
 def find(trace: Trace) -> Iterator[Report]:
     """Validate every returned call of a known tool."""
     schemas = {tool.name: (tool.field, tool.parameters) for tool in request_tools(trace.request)}
-    origins = written_as(trace)
-    for index, call in enumerate(returned_calls(trace)):
+    origins, calls = written_as(trace), returned_calls(trace)
+    last = len(calls) - 1
+    for index, call in enumerate(calls):
         field, schema = schemas.get(call.name or "", ("", None))
         arguments = decode_json(as_text(call.arguments) or "")
         written = origins.get(index)
@@ -66,15 +68,18 @@ def find(trace: Trace) -> Iterator[Report]:
         if not broken:
             continue
         path = f"{call.field}.function.arguments"
+        cut = _why_closed(trace, broken) if written is None and index == last else None
         evidence = [in_message(path, as_text(call.arguments)), FindingEvidence("request", field=f"{field}.parameters")]
         if written is not None:
             evidence.append(in_raw(trace, written.arguments_span or written.char_span))
         yield Report(
             title=f"The arguments of the call to `{call.name}` violate the tool's schema.",
             detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:3])
-            + f". {_blame(written, schema)}{_encoded(arguments, broken)}",
+            + f". {_blame(written, schema) if cut is None else _closed(cut)}{_encoded(arguments, broken)}",
             evidence=tuple(evidence),
+            stage=None if cut is None else Stage.COMPLETE,
             fix=(
+                *([] if cut is None else [more_output(trace)]),
                 *([_DECODE] if _encoded(arguments, broken) else []),
                 *strict_tools(trace),
                 Step("Name required properties first, and describe them better."),
@@ -91,6 +96,17 @@ def _encoded(arguments: JSONObject, broken: Sequence[Violation]) -> str:
         return ""
     kind = "an object" if isinstance(decoded, dict) else "a list"
     return f" The value of `{name}` is the JSON text of {kind}: it was encoded once more."
+
+
+def _why_closed(trace: Trace, broken: Sequence[Violation]) -> str | None:
+    """Return what shows that a limit ended the output within the last call; only what is absent can come of that."""
+    is_short = all(item.message.endswith("is a required property") for item in broken)
+    return why_cut(trace) if is_short else None
+
+
+def _closed(cut: str) -> str:
+    """Say that a limit ended the output within the call, or may have: gateways close what is incomplete."""
+    return f"The output was cut: {cut}. A server or gateway may have closed the arguments where it ended."
 
 
 def _blame(written: ToolCallAttempt | None, schema: JSON) -> str:
