@@ -298,12 +298,17 @@ def _whose_end(trace: Trace) -> str:
 
 
 def completion_tokens(trace: Trace) -> int | None:
-    """Return how many tokens the model wrote, by ids or by the server's accounting."""
+    """Return how many tokens the model wrote, by ids or by the server's accounting.
+
+    A gateway that streams without the server's accounting may report none beside an answer: that is no count.
+    """
     if trace.raw is not None and trace.raw.token_ids is not None:
         return len(trace.raw.token_ids)
+    is_answered = trace.chat is not None and any(text for name, text in trace.chat.message.items() if name != "role")
     for result in (trace.chat, trace.raw):
-        if result is not None and result.usage is not None and result.usage.completion_tokens is not None:
-            return result.usage.completion_tokens
+        count = None if result is None or result.usage is None else result.usage.completion_tokens
+        if count is not None and (count or not is_answered):
+            return count
     return None
 
 

@@ -16,7 +16,8 @@ _NO_ENDPOINT = frozenset({404, 405, 501})
 _HAS_NO = "The server has no `"
 # Words of a 404 about what a request names, and not about its address.
 _ABOUT_NAMES = re.compile(
-    r"model|response with id|previous_response|\bresp_|\bconversation\b|\bfile\b.*\bid\b", re.IGNORECASE
+    r"model|\bprovider\b|\bdeployment\b|response with id|previous_response|\bresp_|\bconversation\b|\bfile\b.*\bid\b",
+    re.IGNORECASE,
 )
 # What asks for the prompt of a chat request: another API converts its own way.
 _OF_CHAT = frozenset({"render", "apply_template", "tokenize"})

@@ -139,6 +139,17 @@ def test_a_count_shows_a_cut_at_the_limit_and_hidden_thought_far_above(
     assert why_cut(answered("stop", count, body={})) is None
 
 
+def test_a_count_of_none_beside_an_answer_is_no_count() -> None:
+    """As of gateways that stream without the server's accounting."""
+    empty = answered("length", 0)
+    assert empty.chat is not None
+    said = replace(empty, chat=replace(empty.chat, message={"role": "assistant", "content": "The wea"}))
+    silent = replace(empty, chat=replace(empty.chat, message={"role": "assistant", "content": ""}))
+
+    assert completion_tokens(said) is None
+    assert completion_tokens(silent) == 0
+
+
 def test_ids_are_counted_before_what_the_server_says() -> None:
     raw = Completion("abc", (1,) * 8, None, usage=Usage(1, 3))
     trace = replace(answered("stop", 4), raw=raw)

@@ -144,6 +144,16 @@ def test_a_server_without_the_endpoint_says_so_and_the_converted_run_is_named():
     assert "a different request" in caught.value.hint
 
 
+@pytest.mark.parametrize("words", ["Provider 'other' not found", "The API deployment for this resource does not exist"])
+def test_a_gateway_that_does_not_know_a_provider_has_the_endpoint(words):
+    refused = answer(404, {"error": {"message": words}})
+    with pytest.raises(BackendError) as caught:
+        run_at({"/v1/messages": refused, "*": refused}, MESSAGES)
+
+    assert words in caught.value.message
+    assert "has no `" not in caught.value.message
+
+
 def test_a_converted_run_says_what_it_lost():
     chat = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
     trace, asked = run_at({"/v1/chat/completions": answer(200, chat), "*": answer(404)}, MESSAGES, api=Api.CHAT)
