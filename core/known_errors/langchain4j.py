@@ -9,6 +9,17 @@ MAKER = "LangChain4j"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        'because "toolExecutor" is null',
+        Stage.CONTRACT,
+        "The model called a tool of a name under which the service has none: it made the name up, or altered it.",
+        "Compare the name in the call with the `@Tool` methods of the service, and describe what each is for. Set a "
+        "strategy for such names (`hallucinatedToolNameStrategy`), which gives the model the complaint back as the "
+        "tool's result.",
+        "https://github.com/langchain4j/langchain4j/issues/2442",
+        example='Cannot invoke "dev.langchain4j.service.tool.ToolExecutor.execute(ToolExecutionRequest, Object)" '
+        'because "toolExecutor" is null',
+    ),
+    KnownError(
         'OutputParsingException: Failed to parse "{text}',
         Stage.CONTRACT,
         "The answer is not the JSON of the class that the service returns.",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.calls.broken_arguments import stops_early
 from prompt_debugger.core.diagnose.calls.client_markup import ClientCall, Notation, find_client_call
-from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
+from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT, is_request_known
 from prompt_debugger.core.diagnose.fields import message_texts, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
@@ -89,6 +90,13 @@ _OF_NOTATION = {
         "the history are in one notation, that of the model's own template. A grammar for calls keeps them whole "
         "(`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
     ),
+    Notation.JSON_RPC: (
+        "It is what a client of MCP sends to a server (`tools/call`), not the notation of a model: the model read "
+        "about the protocol, in a prompt or in the history, and writes the client's part. No server parses it.",
+        "Have the client list the tools of the MCP server and send them in the request's field `tools`; then the model "
+        "writes its own notation, and the client makes the `tools/call` request of it. Drop JSON-RPC from the prompt "
+        "and from the history.",
+    ),
 }
 _IN_WORDS = (
     Notation.REACT,
@@ -99,7 +107,9 @@ _IN_WORDS = (
     Notation.PROMPTED,
     Notation.MARKED,
     Notation.MIXED,
+    Notation.JSON_RPC,
 )
+_AS_DATA = (Notation.AGENTS, Notation.JSON_RPC)  # JSON, which a request may want
 _MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
 
@@ -107,7 +117,7 @@ def client_call(trace: Trace, content: str) -> ClientCall | None:
     """Return a call in a notation that no server parses; JSON is an answer where the request wants some."""
     offered = [tool.name for tool in request_tools(trace.request)]
     found = find_client_call(content, offered)
-    if found is None or found.notation is not Notation.AGENTS:
+    if found is None or found.notation not in _AS_DATA:
         return found
     is_wanted = bool(trace.request.body.get("response_format")) or (offered and found.name not in offered)
     return None if is_wanted else found
@@ -118,9 +128,15 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
     if call.notation is Notation.TEXT_AS_NAME:
         return _report_text_as_name(call, content)
     is_made_up = call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop) is not None
+    given = content[call.span.stop :].strip() if call.notation is Notation.REACT else ""
+    if given.startswith("{") and stops_early(given):
+        return _report_open_input(trace, call, content)
     if call.notation is Notation.REACT and not is_made_up and _teaches_react(trace):
         return _report_as_asked(call, content)
     detail, fix = _OF_NOTATION[call.notation]
+    may_be_example = call.notation is Notation.JSON_RPC and _is_after_words(trace, call, content)
+    if may_be_example:
+        detail += " The request is unknown, so it may be an example that was asked for."
     if is_made_up:
         if READ_AS_CONTENT in trace.notes:  # as it was pasted: it may be a framework's log
             return _report_observed(call, content)
@@ -133,8 +149,14 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
         evidence=(in_message("content", content[slice(*call.span)], call.span),),
         fix=fix,
         certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
+        severity=Severity.NOTE if may_be_example else Severity.WARNING,
     )
+
+
+def _is_after_words(trace: Trace, call: ClientCall, content: str) -> bool:
+    """Return whether a text has words before a call, of which no request shows that its tool is offered."""
+    has_words = content[: call.span.start].strip(" \n\t`").removesuffix("json").strip(" \n\t`") != ""
+    return has_words and not is_request_known(trace)
 
 
 def form_of(call: ClientCall) -> str:
@@ -156,6 +178,22 @@ def _report_as_asked(call: ClientCall, content: str) -> Report:
         fix="If the framework does not run it, check how its parser reads this text. For calls in `tool_calls`, have "
         "it send `tools` instead of this prompt.",
         severity=Severity.NOTE,
+    )
+
+
+def _report_open_input(trace: Trace, call: ClientCall, content: str) -> Report:
+    """Report a call in ReAct whose input is JSON without an end: no framework can read it."""
+    is_copy = READ_AS_CONTENT in trace.notes
+    return Report(
+        title=f"The input of the call to `{call.name}` in content, in lines of `Action`, is not closed.",
+        detail=f"Below `Action Input:` a JSON object begins, and the text ends inside it, with {content[-60:]!r}."
+        + (" It may also go on where it was copied from." if is_copy else ""),
+        evidence=(in_message("content", content[call.span.start :], Span(call.span.start, len(content))),),
+        fix="Do not run this call. If finish_reason is `length`, raise `max_tokens`; otherwise look at the `stop` "
+        "strings of the request, of which none may occur in a tool's input, and ask again.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
     )
 
 

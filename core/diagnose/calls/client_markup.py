@@ -9,7 +9,7 @@ the tool's name in a separate element, or as an element around JSON.
 
     <tool_use>                                    <toolcall><shell>{"command": "ls"}</shell></toolcall>
       <name>read</name>
-      <arguments>{"path": "a.md"}</arguments> …
+      <arguments>{"path": "a.md"}</arguments> …   <functioncall {"name": "shell", "arguments": …}>
 
 JSON with the keys of an agent framework, where a text begins with it or names it, and calls as clients print them:
 
@@ -26,12 +26,17 @@ Half of one notation and half of another, where a model keeps to neither:
     <function=find={"q": "rain"}</function>       {"function=find", "q": …}     find(parameters={"q": "rain"})
     find{"q": "rain"}</function>                  <name>find</parameter><parameter=q>…
 
+The request that an MCP client sends to a server, at the end of a content, or of a tool that the request offers:
+
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "arguments": {"q": "rain"}}}
+
 Source: the system prompts of Cline, Roo Code and Cherry Studio; Anthropic's guide to tool use before its `tools` field,
 2024.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection
 from enum import StrEnum
@@ -81,6 +86,13 @@ _PRINTED = re.compile(
     + r"\[?\s{0,8}\{\s{0,20}[\"']id[\"']: ?[\"'][^\"']{0,100}[\"'],\s{1,20}[\"']type[\"']: ?[\"']function[\"'],\s{1,20}"
     r"[\"']function[\"']: ?\{\s{0,20}[\"']name[\"']: ?[\"']([\w.:/-]{1,100})[\"']"
 )
+_RPC = re.compile(
+    r"\{(?:\s{0,20}\"(?:jsonrpc|id|method)\"\s{0,4}:\s{0,4}(?:\"[^\"\n]{0,80}\"|\d{1,20}|null)\s{0,4},){1,3}"
+    r"\s{0,20}\"params\"\s{0,4}:\s{0,4}\{\s{0,20}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
+)
+_RPC_METHOD = '"tools/call"'
+_FENCE_AROUND = re.compile(r"\s*+(?:```(?:json)?)?\s*+")
+_DECODER = json.JSONDecoder(strict=False)
 _PAIR = re.compile(
     r"<(?:function|tool)[-_]name>\s{0,4}(?P<name>[\w.:/-]{1,100})\s{0,4}</(?:function|tool)[-_]name>\s{0,8}"
     r"<(?P<tag>arguments|args|parameters|input)>\s{0,8}\{"
@@ -114,6 +126,9 @@ _AROUND_LIST = re.compile(
     r"<([a-z][a-z_-]{0,30})>\s{0,8}\{\s{0,8}\"tool_calls\"\s{0,4}:\s{0,4}\[\s{0,8}\{[^<>]{0,400}?"
     r"\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
 )
+_IN_TAG = re.compile(  # JSON within the brackets of the tag itself
+    r"<(functioncall|function_call|toolcall|tool_call)\s{1,4}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
+)
 _AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<{_HTML}([A-Za-z][\w.-]{{0,60}})>\s{{0,8}}\{{")
 # Tools that Cline, Roo Code and their kin describe in their prompts.
 _TAUGHT = frozenset(
@@ -141,6 +156,7 @@ class Notation(StrEnum):
     PROMPTED = "lines of Qwen-Agent's function prompt"
     MARKED = "JSON after a made-up marker"
     MIXED = "a mixture of notations"
+    JSON_RPC = "a JSON-RPC request of MCP"
 
 
 class ClientCall(NamedTuple):
@@ -199,7 +215,7 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         if end >= 0:
             return ClientCall(name, Span(opened.start(), end + len(closer)), Notation.TAUGHT)
         left -= {name}
-    return _in_lines(text) or _in_invented_xml(text) or _in_two_notations(text)
+    return _in_lines(text) or _in_json_rpc(text, offered) or _in_invented_xml(text) or _in_two_notations(text)
 
 
 def _in_lines(text: str) -> ClientCall | None:
@@ -207,6 +223,19 @@ def _in_lines(text: str) -> ClientCall | None:
         if (found := lines.search(text)) is not None:
             return ClientCall(found[found.lastindex or 1], Span(*found.span()), notation)
     return None
+
+
+def _in_json_rpc(text: str, offered: Collection[str]) -> ClientCall | None:
+    """Return a call as MCP's clients send it: at the end of a text, or of a tool that is offered; not an example."""
+    found = _RPC.search(text)
+    if found is None or _RPC_METHOD not in found[0]:
+        return None
+    try:
+        _, stop = _DECODER.raw_decode(text, found.start())
+    except (ValueError, RecursionError):
+        return None
+    is_end = _FENCE_AROUND.fullmatch(text, stop) is not None
+    return ClientCall(found[1], Span(found.start(), stop), Notation.JSON_RPC) if is_end or found[1] in offered else None
 
 
 def _in_two_notations(text: str) -> ClientCall | None:
@@ -225,7 +254,7 @@ def _in_invented_xml(text: str) -> ClientCall | None:
         return ClientCall(pair["name"], _element(text, pair, pair["tag"]), Notation.INVENTED)
     if (broken := _TEXT_AS_NAME.search(text)) is not None and _NAMED.match(text, broken.start()) is None:
         return ClientCall(broken["text"].strip(), _element(text, broken, broken[1]), Notation.TEXT_AS_NAME)
-    for shape in (_NAMED, _AROUND_CALL, _AROUND_LIST, _AROUND_JSON):
+    for shape in (_NAMED, _AROUND_CALL, _AROUND_LIST, _AROUND_JSON, _IN_TAG):
         if (found := shape.search(text)) is None:
             continue
         if shape is _AROUND_CALL and found[1] == "function_call" and "</function_call>" not in text[found.end() :]:

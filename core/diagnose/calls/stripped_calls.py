@@ -2,7 +2,7 @@ r"""A content that is what is left of a call whose control tokens were taken out
 
 commentary to=functions.f json{"a": 1}        harmony
 get_weather\n{"city": "Oslo"}                name and arguments, each between tokens
-print(default_api.f(a=1))                     Gemini
+print(default_api.f(a=1))                     Gemini, with `tool_code` above it or glued to it, or without
 call:f{a:1}                                   Gemma
 """
 
@@ -31,6 +31,9 @@ _PYTHON = re.compile(
     r"\A\s*+(?:```\w{0,12}\s)?+\s*+(?:print\()?default_api\.([\w.]{1,64})\((.{0,4000})\)\s{0,8}(?:```)?\s{0,8}\Z",
     re.DOTALL,
 )
+_TOOL_CODE = re.compile(
+    r"(?m)^[ \t]{0,8}`{0,3}tool_code\s{0,8}(?:print\s?\()?\s{0,4}default_api\.([\w.]{1,64})\((?:[^`]{0,4000}\))?"
+)
 _FIRST_LINE = re.compile(
     r"([A-Za-z]\w{0,60}[_.-]\w[\w.-]{0,60})[ \t]{0,4}\n\s{0,8}(?=\{\s*+\")"
 )  # a tool's name, no word
@@ -47,7 +50,7 @@ def stripped_calls(trace: Trace, content: str) -> Iterator[Report]:
         yield headed
         return
     if (python := _PYTHON.match(content)) is not None:
-        yield _report_python(content, python)
+        yield _report_python(content, python[1], Span(0, len(content)))
         return
     if (named := _FIRST_LINE.match(text)) is not None and (report := _named_in_first_line(trace, named, names)):
         yield report
@@ -117,12 +120,20 @@ def _report_without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -
     return None
 
 
-def _report_python(content: str, call: re.Match[str]) -> Report:
+def report_tool_code(trace: Trace, content: str) -> Report | None:
+    """Report Gemini's call as Python below the word `tool_code`; of Gemma, whose family it is, others say more."""
+    found = _TOOL_CODE.search(content) if "default_api." in content else None
+    if found is None or any("gemma" in name.lower() for name in model_names(trace)):
+        return None
+    return _report_python(content, found[1], Span(*found.span()))
+
+
+def _report_python(content: str, name: str, span: Span) -> Report:
     return Report(
-        title=f"A tool call to `{call[1]}` is in content as Python text.",
-        detail=f"Content is nothing but {content.strip()[:120]!r}: `default_api` is the name under which Gemini writes "
-        "its calls as Python, and this one was not returned as a call.",
-        evidence=(in_message("content", content, Span(0, len(content))),),
+        title=f"A tool call to `{name}` is in content as Python text.",
+        detail=f"Content has {content[slice(*span)].strip()[:120]!r}: `default_api` is the name under which Gemini "
+        "writes its calls as Python, and this one was not returned as a call.",
+        evidence=(in_message("content", content[slice(*span)], span),),
         fix="Do not run the text. Check that the request declares the tools in its own field, then ask again; simpler "
         "schemas and names make this rarer.",
         certainty=Certainty.INFERRED,

@@ -94,7 +94,7 @@ def _steps_with_flags(trace: Trace, family: str, kind: str, is_set: dict[str, st
     """Return the flags with which servers read a family, or which model they are asked for where that is unknown."""
     models = model_names(trace)
     if not is_set and is_bare_json(trace, family) and not any(map(family_of_model, models)):
-        return (Step(_ask_for_model(kind)), Step(_REPORT_TO_PROVIDER))
+        return (Step(_ask_for_model(kind, models)), Step(_REPORT_TO_PROVIDER))
     twins = FORMATS[family].facts.same_notation
     parser = None if trace.server is None else trace.server.tool_parser
     text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind, models))}."
@@ -140,15 +140,18 @@ def is_bare_json(trace: Trace, family: str) -> bool:
     return family == "llama3_json" and text is not None and "<|" not in text and "<function" not in text
 
 
-def _ask_for_model(kind: str) -> str:
-    """Return what helps with bare JSON of a model that nothing names."""
+def _ask_for_model(kind: str, models: Sequence[str]) -> str:
+    """Return what helps with bare JSON of a model whose family no name shows."""
     readers = {"vllm": "vLLM's `llama3_json` and `llama4_json`", "sglang": "SGLang's `llama3`"}
     known = readers.get(kind) or f"{readers['vllm']} and {readers['sglang']}"
+    find = (
+        "Find out which model wrote it, as nothing here names one, and start the server with the parser of its family"
+    )
+    start = f"Start the server with the parser of the family of `{models[0]}`" if models else find
     return (
-        "Find out which model wrote it, as nothing here names one, and start the server with the parser of its family "
-        "(`check MODEL` names it; llama.cpp picks one itself with `--jinja`). For Llama, bare JSON is right, and "
-        f"{known} read it. Qwen, Mistral, Granite and others write a marker around it: where that is missing, check "
-        "that the prompt contains the tools (`render`) and that the model's own template is used."
+        f"{start} (`check MODEL` names it; llama.cpp picks one itself with `--jinja`). For Llama, bare JSON is right, "
+        f"and {known} read it. Qwen, Mistral, Granite and others write a marker around it: where that is missing, "
+        "check that the prompt contains the tools (`render`) and that the model's own template is used."
     )
 
 

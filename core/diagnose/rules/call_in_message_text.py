@@ -48,7 +48,7 @@ from prompt_debugger.core.diagnose.calls.departing_calls import WHOLE_TWICE, enc
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.calls.python_calls import report_python
 from prompt_debugger.core.diagnose.calls.repeated_calls import not_returned, report_repeated
-from prompt_debugger.core.diagnose.calls.stripped_calls import stripped_calls
+from prompt_debugger.core.diagnose.calls.stripped_calls import report_tool_code, stripped_calls
 from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
     bare_list_steps,
@@ -134,6 +134,8 @@ def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
         yield _report_open(trace, name, content)
     elif not content.strip():
         yield from _report_in_reasoning(trace)
+    elif (python := report_tool_code(trace, content)) is not None:
+        yield python
     elif bare := bare_calls(trace, content):
         yield _report_bare(trace, bare, content)
     elif fenced := fenced_calls(trace, content):

@@ -6,12 +6,14 @@ A break is taken out only where what is left is complete: JSON that is valid, or
 from __future__ import annotations
 
 import html
+import json
 import re
 import shlex
 from contextlib import suppress
 from textwrap import dedent
 
 from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
+from prompt_debugger.core.evidence.values.objects_within import is_bare_call
 from prompt_debugger.core.evidence.values.python_repr import read_printed
 
 _MIN_WIDTH = 40
@@ -29,6 +31,7 @@ _BROKEN_ESCAPE = re.compile(r"&(?:[a-z]{0,4}|#x?\d{0,4})(?=\n(?:[a-z]{0,4}|x?\d{
 _NEWLINE = re.compile("\n")
 _KEY_END = re.compile(r"\s*+:")
 _EVENT_FIELD = re.compile(r"[ \t]*+(?:data|event|id|retry)?:")
+_DECODER = json.JSONDecoder(strict=False)
 _ANSWER = re.compile(r'"(?:choices|tool_calls|raw)"')
 
 
@@ -42,12 +45,26 @@ def unwrap(text: str) -> str | None:
     joined = None if is_command and text.strip().count("\n") < _MIN_BREAKS else join_full_lines(text.strip("\n"))
     if joined is not None and _is_whole(joined) and not _is_laid_out(text.strip()):
         return joined
+    if "\\n" in text and call_with_breaks(text):  # with line feeds of its own, as JSON writes them
+        return _join_strings(text)
     is_request = '"messages"' in text and '"choices"' not in text
     if text.lstrip().startswith(("{", "[")) and _ANSWER.search(text) and not is_request:
         joined = _join_strings(text)
         is_read = joined != text and (json_of(joined) is not None or lenient_json_of(joined) is not None)
         return joined if is_read else None
     return None
+
+
+def call_with_breaks(text: str) -> bool:
+    """Return whether a text is a whole call with line breaks in its strings, where JSON allows none."""
+    written = text.strip()
+    if not written.startswith("{") or not written.endswith("}") or "\n" not in written or json_of(written) is not None:
+        return False
+    try:
+        value = _DECODER.decode(written)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and is_bare_call(value)
 
 
 def unwrap_paragraphs(text: str) -> str | None:

@@ -14,6 +14,7 @@ Drawn literally, after the prefix of the logger:
                level=TRACE … msg=decoded string="…" from=[1 2]        a piece of the output each
     LM Studio  Received request: POST to /v1/chat/completions with body {…}
                Generated prediction: {…}   Model Output: …       mlx-openai-server  …:log_debug_prompt:82 | …
+    LangChain4j  HTTP request: - method: POST - url: … - headers: … - body: {…}   HTTP response: - status code: 200 …
     clients    … HttpClient : [40d6b05a-1, …] WRITE: 739B {…}   … READ: 483B {…}      (Reactor Netty, of Spring)
                Request options: {'method': 'post', …, 'json_data': {…}}   HTTP Response: …   RAW RESPONSE: {…}
 
@@ -228,6 +229,9 @@ def _too_long(log: LogText, match: re.Match[str]) -> list[tuple[What, JSON]]:
 
 
 _ID, _MLX = r"(?P<id>[\w.:-]{1,120}?)", r":\d{1,5} \| (?:\u2726 )?"
+# A body of chat, and no other request that the same lines show, such as one of MCP.
+_ASKED_BODY = r"\{\s{0,9}\"(?:model|messages|contents|input|max_tokens|temperature|stream)\"\s{0,3}:"
+_ANSWERED_BODY = r"\{\s{0,9}\"(?:id|model|object|created|created_at|choices|candidates|output|type)\"\s{0,3}:"
 _IGNORED = r"The following fields were present in the request but ignored: \{"
 _MARKS: tuple[Mark, ...] = (
     Mark("vllm", re.compile(rf"Received request {_ID}: prompt: (?=['\"])"), read_python(What.PROMPT)),
@@ -287,6 +291,22 @@ _MARKS: tuple[Mark, ...] = (
     Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
     Mark("", re.compile(r"\] WRITE: \d{1,9}B (?=\{)"), read_json(What.REQUEST)),
     Mark("", re.compile(r"\] READ: \d{1,9}B (?=\{)"), read_json(What.ANSWER)),
+    Mark(
+        "",
+        re.compile(
+            rf"equest:\s{{0,4}}\n- method: POST\n- url: [^\n]{{1,400}}\n(?:- headers: [^\n]{{0,4000}}\n)?"
+            rf"- body: (?={_ASKED_BODY})"
+        ),
+        read_json(What.REQUEST),
+    ),
+    Mark(
+        "",
+        re.compile(
+            r"esponse:\s{0,4}\n- status code: 20\d\n(?:- headers: [^\n]{0,4000}\n)?"
+            rf"- body: (?={_ANSWERED_BODY})"
+        ),
+        read_json(What.ANSWER),
+    ),
     Mark("llama.cpp", re.compile(r"\bAdded a [BE]OS token to the prompt [^\n]{0,80}but the prompt also "), _line),
     Mark("llama-cpp-python", re.compile(r"\bDetected duplicate leading \"[^\"\n]{1,40}\" in prompt"), _line),
     Mark("llama.cpp", re.compile(r"\binput truncated, n_ctx = \d"), _line),

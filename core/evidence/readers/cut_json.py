@@ -27,8 +27,8 @@ _FIELD = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:")
 _ANSWER = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:|\"role\"\s*+:\s*+\"assistant\"")
 _HALF_KEY = re.compile(r"[A-Za-z_][\w.-]{0,60}\"\s*+:")
 _REQUEST = re.compile(r"\"(?:messages|input|contents)\"\s*+:")
-_REASONING = re.compile(
-    r"\"(reasoning(?:_content)?|thinking)\"\s*+:\s*+\"(?:[^\"\\]|\\.)*+\\?\Z", re.DOTALL
+_OPEN = re.compile(
+    r"\"(content|reasoning(?:_content)?|thinking)\"\s*+:\s*+\"(?:[^\"\\]|\\.)*+\\?\Z", re.DOTALL
 )  # open where the text ends
 _CLOSED = "Unclosed brackets in the pasted text were closed."
 _BEGINS = "The JSON begins in the middle; what came before is unknown."
@@ -75,7 +75,7 @@ def _read(paste: Paste) -> Evidence:
     value = _value(paste.text)
     answer = None if value is None else answer_of(value)
     if answer is None:
-        within = _REASONING.search(paste.text)
+        within = _OPEN.search(paste.text)
         place = "before any readable part of an answer" if within is None else f"inside `{within[1]}`, before any call"
         raise RequestError(f"The JSON ends {place}.", "Paste all of it.")
     notes = [_CLOSED]

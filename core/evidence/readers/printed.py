@@ -81,6 +81,9 @@ _FIELDS_OF_MESSAGE = re.compile(
 _OF_MESSAGE = frozenset(
     {"additional_kwargs", "response_metadata", "tool_calls", "images", "thinking", "usage_metadata"}
 )
+_OPEN_TEXT = re.compile(
+    r"\b(content|reasoning(?:_content)?|thinking)=(?:'(?:[^'\\]|\\.)*+|\"(?:[^\"\\]|\\.)*+)\\?\Z", re.DOTALL
+)  # a text that is open where the print ends
 _MAX_FIELDS = 20  # places that are tried
 _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
 
@@ -136,7 +139,7 @@ def _read(paste: Paste) -> Evidence:
     read = [(value, answer) for value in found if (answer := answer_of(value)) is not None]
     if not read:
         raise RequestError(
-            "The printed object ends before any readable part of the answer.", "Paste everything that was printed."
+            f"The printed object ends {_place_of_cut(paste.text)}.", "Paste everything that was printed."
         )
     value, answer = read[0]
     words = f"a printed `{class_of(value)}`" if class_of(value) else "a printed answer"
@@ -233,6 +236,11 @@ def _read_without_class(text: str) -> Printed | None:
 def _read_one(values: list[JSON]) -> JSON:
     """Return the only member of a list that is an answer; a history of messages is not one."""
     return values[0] if len(values) == 1 else None
+
+
+def _place_of_cut(text: str) -> str:
+    within = _OPEN_TEXT.search(text)
+    return "before any readable part of the answer" if within is None else f"inside `{within[1]}`, before any call"
 
 
 def _offline(value: JSONObject) -> Evidence:

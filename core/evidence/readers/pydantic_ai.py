@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import has_any
-from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Server
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -75,7 +75,13 @@ def _read(paste: Paste) -> Evidence:
     words = f"{len(values):,} messages of pydantic-ai"
     form = Form.EXCHANGE if request is not None and chat is not None else Form.OBJECT
     notes = (CUT_NOTE.replace("inside the answer", "inside a message"),) if is_cut else ()
-    return Evidence(form, words, request=request, chat=chat, notes=notes)
+    return Evidence(form, words, request=request, chat=chat, server=_model_of(values[-1]), notes=notes)
+
+
+def _model_of(value: JSONObject) -> Server | None:
+    """Return a server of which only the model is known that a response names."""
+    name = value.get("model_name")
+    return Server("", served_models=(name,)) if isinstance(name, str) and name and _is_response(value) else None
 
 
 def _is_of_program(value: JSONObject) -> bool:

@@ -1,7 +1,8 @@
-"""Events of a stream inside other text: labelled, with sentences between them, or as Python or JavaScript.
+r"""Events of a stream inside other text: labelled, with sentences between them, or as Python or JavaScript.
 
     chunk 1: { index: 0, id: "call_a", function: { name: "search", arguments: '{"qu' } }
     chunk 2: { index: 0, function: { arguments: 'ery": 1}' } }
+    DEBUG Sending chunk chunk="{\"object\":\"chat.completion.chunk\", …}"      a field of a log, as LocalAI writes it
 
 All objects of the text must be events of one stream: deltas of calls, chunks, or events of a known API.
 """
@@ -35,11 +36,14 @@ _GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
 _BRACKET = re.compile(r"[{}\[\]]")
 _EVENTS_IN_FENCE = re.compile(r"(?m)^[ \t]{0,8}```\w{0,20}[ \t]*\n(?:event|data): ?\S")  # which is read by itself
 _SIGNS = re.compile(r"\bdelta\b|\brole\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
+# An object as a text, in a field of a log.
+_QUOTED = re.compile(r"(?<=\w=)\"\{\\\"(?:[^\"\\\n]|\\.)*+(?<=\})\"(?!\S)")
 _CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |def )|\.create\(|(?:^|\s)curl\s")
 
 
 def _last_stream(text: str) -> str:
     """Return a text from its last stream on: what `[DONE]` ended before it is another one."""
+    text = _QUOTED.sub(_decoded, text) if '="{\\"' in text else text
     parts = [part for part in text.split("[DONE]") if "{" in part and _SIGNS.search(part)]
     return parts[-1] if len(parts) > 1 else text
 
@@ -76,6 +80,12 @@ def _has_gaps(text: str) -> bool:
     between = "\x00".join(text[one.stop : next_one.start] for one, next_one in pairwise(spans))
     lines = [line for line in between.split("\n") if not line.startswith(("event:", "id:"))]
     return any(len(_WORD.findall(line)) >= _MIN_WORDS or _GAP.match(line) for line in lines)
+
+
+def _decoded(quoted: re.Match[str]) -> str:
+    """Return the object that a field of a log holds as a text."""
+    inner = json_of(quoted[0])
+    return inner if isinstance(inner, str) else quoted[0]
 
 
 @lru_cache(maxsize=4)

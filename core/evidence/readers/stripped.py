@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.types import ChatResult
-from prompt_debugger.core.diagnose.calls.client_markup import find_client_call
+from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
 from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -24,6 +24,7 @@ _BEGINS = re.compile(r"\s*+(?:analysis|commentary)(?=[A-Z\"'*])|\s*+commentary t
 _CALL = re.compile(r"(?:analysis|commentary) ?to=functions\.[\w-]{1,64} ?(?:json|code)?\{")
 _WHOLE = re.compile(
     r"\s*+to=functions\.[\w-]{1,64}\b[^\n{}`\"'<]{0,24}\n?[ \t]{0,8}\{|\s*+(?:print\()?default_api\.[\w.]{1,64}\("
+    r"|\s*+tool_code\s{0,8}(?:print\s?\()?default_api\.[\w.]{1,64}\("
     r"|\s*+functions\.[\w.-]{1,64}:\d{1,4}\s{0,4}\{[^\n]{0,4000}\}\s*+\Z"
     r"|\s*+call:[A-Za-z_][\w.-]{0,64}\{[^\n]{0,4000}\}\s*+\Z"
 )
@@ -42,13 +43,19 @@ def _finds(paste: Paste) -> float:
     begins = _BEGINS.match(paste.text)
     is_call = begins is not None and begins[0].endswith("{")
     is_data = paste.text.lstrip().startswith(("{", "[", "}", "]", ","))  # a piece of an answer that contains the call
-    if paste.value is None and not is_data and "```" not in paste.text and find_client_call(paste.text) is not None:
+    if paste.value is None and not is_data and "```" not in paste.text and _has_client_call(paste.text):
         return 0.66
     has_call = _WHOLE.match(paste.text) is not None or _CALL.search(paste.text) is not None
     is_bare = paste.value is None and "```" not in paste.text  # a fence is read without what is around it
     if has_call and is_bare and MARKER.search(paste.text) is None:
         return 0.7
     return 0.7 if is_call or (begins is not None and _GOES_ON.search(paste.text) is not None) else 0.0
+
+
+def _has_client_call(text: str) -> bool:
+    """Return whether a text has a call of a client's notation; a request to an MCP server is most often a log's."""
+    call = find_client_call(text)
+    return call is not None and call.notation is not Notation.JSON_RPC
 
 
 def _read(paste: Paste) -> Evidence:

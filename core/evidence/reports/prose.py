@@ -14,6 +14,7 @@ from contextlib import suppress
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.evidence.copying.gaps import drop_unproven
 from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
@@ -21,12 +22,18 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste, find_readers
 from prompt_debugger.core.evidence.reports.code_values import evidence_of_code
 from prompt_debugger.core.evidence.reports.report_text import begins_template, shown_output
-from prompt_debugger.core.evidence.reports.shown import shown_code
+from prompt_debugger.core.evidence.reports.shown import shown_code, shown_python
 from prompt_debugger.core.evidence.taking import compatible, drop_headless_calls, drop_shortened
 from prompt_debugger.core.formats import CONTROL_TOKEN
 
 MIN_SCORE = 0.6  # of a reader, for a block of prose
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
+_WRITTEN_LEAD = re.compile(
+    r"\b(?:model|llm|agent|assistant|claude|gpt|gemini|qwen|llama|deepseek|mistral)\b[^\n]{0,40}\b(?:answer|respond|reply"
+    r"|repli|output|return|write|wrote|print|generat|produc|emit)"
+    r"|\binstead of (?:a |the |any )?(?:real |actual |proper )?(?:tool|function)",
+    re.IGNORECASE,
+)
 _CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
 _LEAD = re.compile(
     r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
@@ -62,6 +69,8 @@ def _read_after_lead(text: str) -> Evidence | None:
     found = _LEAD.search(text) if has_any(text.lower(), _LEAD_WORDS) else None
     if found is not None:
         return by_lead(found[1], _NEXT_LABEL.sub("", text[found.end() :]).strip("\n"))
+    if (python := shown_python(text)) is not None:
+        return content_evidence(python)
     shown = shown_output(text) or shown_code(text)
     if shown is None:
         return None
@@ -79,12 +88,18 @@ def shows_prompt(lead: str) -> bool:
 
 def by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
-    found = content_evidence(text) if _CONTENT_LEAD.search(lead) else None
+    found = content_evidence(text) if _CONTENT_LEAD.search(lead) or _is_call_of_model(lead, text) else None
     if found is None and _OUTPUT_LEAD.search(lead):
         found = output_of(text)
     with suppress(RequestError):  # what is left of it is nothing
         return None if found is None else drop_partial_calls(found, text)
     return None
+
+
+def _is_call_of_model(lead: str, text: str) -> bool:
+    """Return whether a line says that a model wrote what is below it, and that is a client's request to a tool."""
+    call = find_client_call(text) if _WRITTEN_LEAD.search(lead) else None
+    return call is not None and call.notation is Notation.JSON_RPC
 
 
 def content_evidence(text: str) -> Evidence:

@@ -56,6 +56,12 @@ _PLACEHOLDER = re.compile(
 )
 
 
+# Gemini's call as Python: no one writes that of anything else.
+_PYTHON_CALL = re.compile(
+    r"`{1,3}(tool_code\s{0,4}(?:print\s?\()?default_api\.[\w.]{1,64}\([^`]{0,4000}\))\s{0,4}`{1,3}"
+)
+
+
 class Shown(NamedTuple):
     """What is shown.
 
@@ -154,6 +160,12 @@ def is_placeholder(text: str) -> bool:
 def mentions_output(text: str) -> bool:
     """Return whether a text looks like an output without what it quotes."""
     return recognise(_QUOTED_WORDS.sub("", text)) is Form.OUTPUT
+
+
+def shown_python(text: str) -> str | None:
+    """Return the only call that a sentence quotes as Gemini writes it in Python, `tool_code` and all; else `None`."""
+    shown = {*_PYTHON_CALL.findall(text)} if "tool_code" in text else set()
+    return shown.pop() if len(shown) == 1 else None
 
 
 def shown_code(text: str) -> str | None:

@@ -150,7 +150,9 @@ def _note_expectation(evidence: Evidence, text: str) -> Evidence:
         return replace(evidence, form=Form.ANSWER, raw=None, raw_reason="", chat=chat, notes=notes)
     if CALL_EXPECTED in evidence.notes or not _may_lack_calls(evidence):
         return evidence
-    return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if _speaks_of_calls(text) else evidence
+    content = "" if evidence.chat is None else evidence.chat.message.get("content")
+    around = text.replace(content, "") if isinstance(content, str) and content else text
+    return replace(evidence, notes=(*evidence.notes, CALL_EXPECTED)) if _speaks_of_calls(around) else evidence
 
 
 def _speaks_of_calls(text: str) -> bool:
@@ -214,7 +216,8 @@ def sentences_of(prose: str) -> list[str]:
 def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
     """Return evidence with the server that the same text starts, or that it names, where no more than one shows."""
     known = evidence.server
-    if evidence.form is Form.RUN or (known is not None and known != Server("", kind=known.kind)):
+    named = () if known is None else known.served_models
+    if evidence.form is Form.RUN or (known is not None and known != Server("", kind=known.kind, served_models=named)):
         return evidence
     commands = find_commands(text) if is_mixed and names_server(text) else ()
     if not commands and is_source(text):
@@ -230,7 +233,8 @@ def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
         found = mentioned_server(text, has_words=is_mixed, answer=answer) if has_content else None
         server, notes = found or Server(""), ()
         server = replace(server, served_models=()) if _names_model(evidence) else server
-    if server == Server("") or (known is not None and known.kind != server.kind):
+        server = replace(server, served_models=named) if named else server
+    if server == Server("") or (known is not None and known.kind not in (server.kind, Server("").kind)):
         return evidence
     return replace(evidence, server=server, notes=(*evidence.notes, *notes))
 
