@@ -161,7 +161,7 @@ def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
     """Return whether a text may just as well be part of a list, JSON lines or a template: nothing says what it is."""
     if _BEGINS.match(text) is None or fault.kind is Break.PYTHON:
         return True  # any dict is printed so
-    if fault.kind is Break.MARKUP and json_of(text[: fault.span.start]) is not None:
+    if fault.kind is Break.MARKUP and json_of(text[: fault.span.start].rstrip().removesuffix("```")) is not None:
         return _TAGS.fullmatch(text, fault.span.start) is not None  # which end a call, as in a raw output
     if fault.kind is Break.MARKUP and _ENDED.fullmatch(text[: fault.span.start]):
         return json_of(text[: text.rindex("}", 0, fault.span.start)].rstrip().removesuffix("}") + "}") is not None

@@ -340,6 +340,63 @@ def test_the_model_that_a_print_of_pydantic_ai_names_is_known():
     assert found.fix.startswith("Start the server with the parser of the family of `llama3.1:8b`")
 
 
+GO = 'openai.ChatCompletionMessage{Role:"assistant", Content:CONTENT, Name:"", ToolCalls:CALLS, ToolCallID:""}'
+GO_CALL = 'openai.ToolCall{Index:(*int)(nil), ID:"c", Type:"function", Function:openai.FunctionCall{Name:"find", ARGS}}'
+PLAIN = (
+    "{Role:assistant Content: Name: ToolCalls:[{Index:<nil> ID:c Type:function Function:{Name:find Arguments:ARGS}}]}"
+)
+RUBY = '#<RubyLLM::Message:0x00000001\n @content=CONTENT,\n @model_id="m",\n @role=:assistant,\n @tool_calls=CALLS>'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GO.replace("CONTENT", ENCODED).replace("CALLS", "[]openai.ToolCall(nil)"),
+        RUBY.replace("CONTENT", ENCODED).replace("CALLS", "nil"),
+    ],
+)
+def test_a_text_in_a_struct_is_the_content(text):
+    assert "A tool call to `find` is in content instead of the answer's calls." in said(text)
+
+
+def go_call(arguments: str) -> str:
+    call = GO_CALL.replace("ARGS", f"Arguments:{json.dumps(arguments)}")
+    return GO.replace("CONTENT", '""').replace("CALLS", f"[]openai.ToolCall{{{call}}}")
+
+
+@pytest.mark.parametrize("text", [go_call('{"q": 1}'), PLAIN.replace("ARGS", '{"q": 1}')])
+def test_a_call_in_a_struct_is_healthy(text):
+    trace = shown(text)
+
+    assert trace.chat is not None
+    assert trace.chat.message["tool_calls"][0]["function"] == {"name": "find", "arguments": '{"q": 1}'}
+    assert not trace.findings
+
+
+@pytest.mark.parametrize("text", [go_call('{"q": 1}{"q": 1}'), PLAIN.replace("ARGS", '{"q": 1}{"q": 1}')])
+def test_arguments_that_a_struct_has_twice_are_said(text):
+    assert "PD451" in {one.code for one in shown(text).findings}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.replace("ARGS", '{"q": ').removesuffix("}}]}"),
+        RUBY.replace("CONTENT", ENCODED).replace("CALLS", '{"c" => #<RubyLLM::ToolCall:0x0001>}'),
+        GO.replace("CONTENT", '"Hello"').replace("CALLS", "[]openai.ToolCall{"),
+    ],
+)
+def test_a_struct_that_is_cut_or_has_other_calls_says_nothing(text):
+    with contextlib.suppress(RequestError):
+        assert not shown(text).findings
+
+
+def test_the_end_of_a_call_below_a_fence_is_no_fault_of_arguments():
+    call = '<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|>find\n```json\n{"q": 1}\n```<|tool_call_end|>'
+    with contextlib.suppress(RequestError):
+        assert "PD452" not in {one.code for one in shown(f"The content is:\n\n{call}<|tool_calls_end|>").findings}
+
+
 @pytest.mark.parametrize(
     "piece",
     [
@@ -351,6 +408,9 @@ def test_the_model_that_a_print_of_pydantic_ai_names_is_known():
         "AiMessage { text = ",
         "AssistantMessage [messageType=ASSISTANT, toolCalls=[], textContent=",
         "<functioncall {",
+        'Role:"assistant", Content:"ToolCalls:',
+        "ToolCalls:[{ID:c Type:function Function:{Name:f Arguments:{",
+        '#<A::Message @content="@tool_calls=',
         "equest:\n- method: POST\n- url: a\n- headers: ",
         '{"name": "a", "arguments": {"b": "\\n\n',
     ],
