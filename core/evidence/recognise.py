@@ -47,8 +47,10 @@ _REQUEST_STARTS = ("dict(", "(", "/*", "```", "{", "[")
 _STATUS_FIRST = re.compile(r"\[[45]\d\d\]: ?\S")  # an error's status, before its body
 _FILES = ("%PDF-", "\x89PNG")
 _BRACKETED = re.compile(
-    r"\[(?!(?:true|false|null|None|True|False|NaN|dict|Infinity)\b)[A-Za-z][\w .:/-]{0,60}\][^,\]}]"
-)  # a log's word
+    r"\[(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}/[A-Z][a-z]{2}/\d{4}|\d{1,2}:\d\d:\d\d)[\w .,:/+-]{0,40}\](?!\s*+[,\]}])"
+    r"|\[(?!(?:true|false|null|None|True|False|NaN|dict|Infinity)\b)[A-Za-z][\w .:/-]{0,60}\][^,\]}]"
+)  # a log's time or word
+_AT_PROMPT = re.compile(r"\([\w.= -]{1,60}\) ?(?![,)\]}\s])")  # of a shell, or a log's process: no tuple of Python
 PRINTED_LIST = re.compile(
     r"[\[(]\s{0,20}(?P<name>(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{1,80})\(\w{1,80}="
 )  # of objects, by Python
@@ -96,6 +98,8 @@ def recognise(text: str) -> Form | None:
         return None if _RAISED.match(start) is not None or is_token_list(text) else Form.OUTPUT
     if repeated_token(text[:20_000]) is not None:  # of turns, which prose does not write five times in a row
         return Form.OUTPUT
+    if _AT_PROMPT.match(start) is not None:
+        return None
     comments = _COMMENTS.match(start)
     return Form.REQUEST if start.startswith(_REQUEST_STARTS, 0 if comments is None else comments.end()) else None
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from prompt_debugger.core.known_errors._account import ACCESS, QUOTA, RATE
+from prompt_debugger.core.known_errors._listed import drop_listed_values
 from prompt_debugger.core.known_errors.base import Cause
 
 _MAX_CHARS = 4_000  # the cause is named at the beginning
@@ -111,5 +112,5 @@ def cause_of_words(message: str, code: str | None = None) -> Cause | None:
     """
     if code is not None and code.lower() in _CAUSE_BY_CODE:
         return _CAUSE_BY_CODE[code.lower()]
-    words = _ADDRESS.sub(" ", message[:_MAX_CHARS])  # `…/settings/billing` says nothing of why
+    words = drop_listed_values(_ADDRESS.sub(" ", message[:_MAX_CHARS]))  # `…/settings/billing` says nothing of why
     return next((cause for cause, pattern in _PATTERN_BY_CAUSE.items() if pattern.search(words)), None)

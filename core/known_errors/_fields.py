@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.known_errors._listed import drop_listed_values
+
 _TOP = (
     r"messages|input|tools|tool_choice|response_format|functions|contents|system|system_instruction"
     r"|generation_?config|stream_options|extra_body|chat_template_kwargs|metadata|reasoning|thinking"
@@ -21,6 +23,10 @@ _PLAIN = re.compile(
     r"\bthe (?!(?:first|second|third|last|next|same|other|following|given|named|required|missing|unknown|new|old)\b)"
     r"(?P<path>[a-z]\w{1,60}) (?:field|parameter|argument)\b",
     re.IGNORECASE,
+)
+# What serde says of a field within a place: `messages[3]: missing field `name``.
+_WITHIN = re.compile(
+    rf"(?P<path>(?:{_TOP})\[\d{{1,6}}\][\w.\[\]]{{0,120}}): (?:missing|unknown|duplicate) field `(?P<name>\w{{1,60}})`"
 )
 _NAMED = re.compile(
     r"(?<!method )(?<!function )(?<!tool )(?<!node )(?<!class )(?<!module )(?<!model )"
@@ -49,9 +55,13 @@ def field_in(words: str) -> str | None:
     'messages[3].tool_calls[0].function'
     >>> field_in("reasoning_content is missing in assistant tool call message at index 19")
     'messages[19]'
+    >>> field_in("messages[3]: missing field `tool_call_id` at line 1 column 9")
+    'messages[3].tool_call_id'
     """
     if (arrows := _ARROWS.search(words)) is not None:
         return as_path(arrows["path"].replace(" -> ", "."))
+    if (within := _WITHIN.search(words)) is not None:
+        return as_path(f"{within['path']}.{within['name']}")
     for pattern in (_PATH, _FIELD, _PLAIN):
         found = pattern.search(words)
         if found is not None and not found["path"].endswith((".py", ".js", ".ts", ".go")):
@@ -59,7 +69,7 @@ def field_in(words: str) -> str | None:
     index = _INDEX.search(words)
     if index is not None:
         return f"messages[{index['index']}]"
-    named = _NAMED.search(words)
+    named = _NAMED.search(drop_listed_values(words))
     return None if named is None else named["path"]
 
 

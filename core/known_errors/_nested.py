@@ -1,6 +1,7 @@
 r"""Errors within errors: the innermost words of a body that gateways and clients wrapped, escaped, printed and cut.
 
     litellm.BadRequestError: VertexAIException - b'{\n  "error": {\n    "code": 400,\n    "message": "WORDS", …
+    level=error msg="Server error" error="WORDS" status=500
     {"error": {"message": "Error from provider: {\"error\":{\"message\":\"WORDS\"}}"}}
     Error code: 400 - {'error': {'message': 'WORDS', 'param': 'tools'
 
@@ -42,6 +43,8 @@ _ORIGIN = re.compile(
     r"\b(?:original|underlying|root) (?:error|cause|exception) ?: (?:\w{1,60}(?:Error"
     r"|Exception)\([\"'])?(.{10,}?)(?:[\"']\))?\.?$"
 )
+# A field of a log's entry, as Go's loggers write it: `msg="Server error" error="rpc error: …"`.
+_LOGGED = re.compile(r"(?<![\w\"])(?:error|err)=\"((?:[^\"\\\n]|\\.){10,2000}+)\"")
 _NO_REASON = re.compile(r"(?:provider|upstream) returned (?:an )?error\W{0,3}", re.IGNORECASE)
 _AFTER_STRING = re.compile(r"\s{0,9}(?:[,}\]'\"\\]|\)\s{0,3}(?:[)\]}'\"\\]|\Z)|\Z)")
 _MAX_QUOTED = 300  # characters of a quotation within a string
@@ -78,6 +81,8 @@ def innermost(text: str) -> Nested:
             return Nested(f"{kind[1]}: {found}", field)
         beside = _PARAM_WORDS.search(words) if _KEY.search(found) is None else None
         words = found if beside is None else f"{found}: {beside[1]}"
+    logged = _LOGGED.search(words)
+    words = words if logged is None else logged[1].replace('\\"', '"')
     return Nested(_bare(" ".join(words.split())), _field_in(words) or field)
 
 

@@ -25,6 +25,7 @@ from prompt_debugger.core.parse.scan import Hit, stops_of, trim_span
 from prompt_debugger.core.parse.stretch_scan import StretchScan
 
 MAX_HEADER_CHARS = 256
+_BLANK_LINE = re.compile(r"\n[ \t\r]{0,40}\n")
 _LOOSE_HEADER = re.compile(r"(?:functions[.])?[\w.\-]+:\d+\s*\Z")
 
 
@@ -155,6 +156,9 @@ class _HeaderScan(StretchScan):
         is_first = not self._family.needs_separator and brace != -1  # a separator after the brace is in a string
         if after is not None and after.marker in self._family.separators and not is_first:
             return self._build_with_arguments(opener.start, Span(opener.stop, header_stop), after.stop)
+        end = None if brace == -1 else _BLANK_LINE.search(self._text, opener.stop, brace)
+        if end is not None and self._text[opener.stop : end.start()].strip():  # what is below is no part of a cut call
+            return self._build_without_arguments(opener, Span(opener.stop, end.start()), None)
         if brace != -1:
             missing = f"the marker {self._family.separators[0]!r} before the arguments is missing"
             if self._family.needs_separator:

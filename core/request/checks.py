@@ -119,6 +119,7 @@ PART_TYPES: Final = (
 )  # fmt: skip
 
 
+_AS_MESSAGE = 'Write `{"role": "user", "content": "…"}`.'
 _NUMERIC = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*\Z")
 
 
@@ -205,8 +206,7 @@ def _check_messages(messages: list[JSON]) -> Iterator[Problem]:
     for index, message in enumerate(messages):
         path: Path = ("messages", index)
         if not isinstance(message, dict):
-            hint = 'Write `{"role": "user", "content": "…"}`.'
-            yield _fatal(path, f"A message must be an object, not {_kind_of(message)} {shorten(message, 40)}.", hint)
+            yield _no_message(path, index, message)
             continue
         role = message.get("role")
         yield from _check_role(path, message)
@@ -214,6 +214,14 @@ def _check_messages(messages: list[JSON]) -> Iterator[Problem]:
         if message.get("tool_calls") is not None:
             yield from _check_tool_calls((*path, "tool_calls"), message["tool_calls"])
         yield from _check_message_fields(path, message, role if isinstance(role, str) else "")
+
+
+def _no_message(path: Path, index: int, found: JSON) -> Problem:
+    """Return what to say of an entry of `messages` that is no object; a list of messages is one list too many."""
+    shown = "null" if found is None else f"{_kind_of(found)} {shorten(found, 40)}"
+    is_list = isinstance(found, list) and bool(found) and all(isinstance(one, dict) for one in found)
+    hint = "Send the inner list alone: `messages` is one list." if is_list else _AS_MESSAGE
+    return _fatal(path, f"`messages[{index}]` must be an object, not {shown}.", hint)
 
 
 def _check_role(path: Path, message: JSONObject) -> Iterator[Problem]:

@@ -16,13 +16,14 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.complete.backends.error_words import ServerWords, faults_in, words_of_value
+from prompt_debugger.core.complete.backends.error_words import faults_in, words_of_value
+from prompt_debugger.core.evidence.errors.cut_body import BODY, MAX_STARTS, cut_body_in
 from prompt_debugger.core.evidence.errors.denied import drop_denied
 from prompt_debugger.core.evidence.errors.http import error_of_head, error_of_page, error_of_status_line
+from prompt_debugger.core.evidence.errors.in_strings import error_in_string, plain_of_javascript
 from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
 from prompt_debugger.core.evidence.errors.not_errors import (
     below_source,
@@ -39,18 +40,14 @@ from prompt_debugger.core.evidence.errors.values import error_of_value
 from prompt_debugger.core.evidence.reports.captions import drop_captions
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.printed_values import (
-    HALF_ESCAPE,
-    MAX_LITERAL,
-    as_double,
     as_utf8,
     plain_of_rust,
     python_value_at,
     value_at,
 )
-from prompt_debugger.core.known_errors import classes_of, quoted_output, recognise_error
+from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
 MAX_CHARS = 400_000  # of a text in which an error is looked for
-_MAX_STARTS = 40  # bodies that are tried within one text
 _MAX_OF_FRAME = 600  # characters above an exception: its source line, and the marks below it
 _MAX_AROUND = 2_000  # characters that are kept of the text around an error
 
@@ -66,25 +63,9 @@ _EXCEPTION = re.compile(
     r"(?m)^[^\w\n]{0,8}(?:[A-Za-z][\w ]{0,40}: )?(?:\[?\w{0,40}Error \[(?=\w{1,80}\]: ))?(?:\w{1,80}\.){0,8}"
     r"(\w{0,80}(?:Error|Exception|Behavior)|AI_\w{1,80})\b(?:\]| \[\w{1,80}\])?: "
 )
-_BODY = re.compile(
-    r"""[\[{]\s{0,9}(?:[\[{]\s{0,9})?["'](?:error|errors|object|detail|message|code|type|success|status)["']\s{0,9}:"""
-)
-# The message of a body, which may be cut: `"message": "Cannot pass both …`.
-_MESSAGE_OF_CUT = re.compile(
-    r"""["'](?:message|error|detail)["']\s{0,9}:\s{0,9}(?:"""
-    # A terminal may have broken a line within it: then it is closed, or goes on to the end.
-    r""""(?P<wrapped>(?:[^"\\\n]|\\.|\n(?=[ \t]{0,12}\S))++)(?="\s{0,9}[,}\]]|\s{0,9}\Z)"""
-    r"""|"(?P<double>(?:[^"\\\n]|\\.)++)"""
-    r"""|'(?P<single>(?:[^'\\\n]|\\.|\n(?=\S))++))"""
-)
-_WRAPPED = re.compile(r"\n[ \t]{0,12}")
-_IN_PATH, _GOES_ON = re.compile(r"[._\[]\w*\Z"), re.compile(r"[\w.\[]")
-_MAX_TOKEN = 80
 _CUT_LIST = re.compile(
     r"\A[^\n]{0,80}\{'object': 'error', 'message': '\[\{\\?'type\\?': "
 )  # of faults, as vLLM sends it
-_SAYS_ERROR = re.compile(r"""["']error["']""")
-_MIN_WORDS = 15  # characters of an error that no table knows
 _TRACEBACK = "Traceback (most recent call last)"
 # Exceptions of what renders, sends and reads chat requests, whatever they say.
 _OF_CHAT = re.compile(
@@ -104,7 +85,8 @@ _DATA_START = re.compile(r"\s*+(?:\{|\[\s*+[\[{\"'\]\d-])")
 _STATUS_FIRST = re.compile(r"\s*+\[[45]\d\d\]: ?(?=\S)")  # `[400]: {"error": …`
 _BOX = re.compile("[\u2500-\u257f]+")
 _REPEATED = re.compile(r" \[repeated \d{1,9}x across cluster\]")
-_VAGUE = re.compile(r"Invalid JSON response\b")
+# What an exception says that only passes another one on, which the traceback shows above it.
+_VAGUE = re.compile(r"Invalid JSON response\b|RetryError\[<Future at |<?Future at 0x\w{1,16} state=finished raised ")
 _OF_REQUEST = re.compile(
     r"\b\d{1,4} validation errors? for (?!\w{0,60}(?:ChatCompletion|Completion|Response|Chunk|Choice)(?:Message)?\s)"
     r"(?!\w{0,60}(?:Delta|ToolCall)\w{0,20}\s|(?:AI)?Message(?:Chunk)?\s{1,8}tool_calls\.\d)"  # calls of an answer
@@ -131,22 +113,43 @@ def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
     if is_program(text) or is_retrieved(text):
         return None
-    text = _BOX.sub(" ", drop_unreported(plain_of_rust(text[:MAX_CHARS])))
+    text = _BOX.sub(" ", drop_unreported(plain_of_javascript(plain_of_rust(text[:MAX_CHARS]))))
     text = drop_denied(drop_handlers(drop_manual(drop_captions(text))))
     if text.lstrip().startswith(("data:", "event:")):
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)
     found = _read_form(text, bare) or _read_meaning(bare, text)
+    if found is not None and _gives_no_reason(found.refusal):
+        found = _read_reason_beside(text, found.refusal) or found
     message = "" if found is None else found.refusal.message
     if is_unfilled(message) or message.startswith(("{{", "{%")):
         return None
     return None if found is None else found._replace(refusal=_add_surroundings(_strip_fence(found.refusal), text))
 
 
+def _gives_no_reason(refusal: Refusal) -> bool:
+    """Return whether an error only says that something failed, as `400 status code (no body)` does."""
+    known = recognise_error(refusal.message)
+    if known is not None:
+        return known.error.is_about is Cause.UNCLEAR
+    found = next(classes_of(refusal.message), None)
+    return found is not None and not found.error.has_reason
+
+
+def _read_reason_beside(text: str, refusal: Refusal) -> FoundError | None:
+    """Return the error elsewhere in a text that gives the reason which the one that was found lacks."""
+    beside = error_in_string(text) or _body_in(text) or cut_body_in(text)
+    if beside is None or _gives_no_reason(beside):
+        return None
+    is_understood = recognise_error(beside.message) is not None or next(classes_of(beside.message), None) is not None
+    return FoundError(_rebuild(beside, refusal.status, None), 0.9) if is_understood else None
+
+
 def _strip_fence(refusal: Refusal) -> Refusal:
     """Return an error without the code fence around it, and without the prose around that."""
     parts = _FENCE_END.split(refusal.message)
-    inner = parts[0].rstrip().endswith(":") and len(parts) > 1  # what begins there is the error, under its lead
+    is_lead = parts[0].rstrip().endswith(":") and recognise_error(parts[0]) is None
+    inner = is_lead and len(parts) > 1  # what begins there is the error, under its lead
     message = parts[1] if inner else parts[0]
     if message.rstrip().endswith("```"):
         message = message.rstrip().removesuffix("```")
@@ -175,6 +178,7 @@ def _read_form(text: str, bare: str) -> FoundError | None:
         or _read_exception(text)
         or (_read_exception(bare) if bare != text else None)
         or _read_body_within(text)
+        or _read_body_in_string(text)
         or _read_sentence(text)
         or _surely(error_of_status_line(text) or error_of_fields(text), 0.9)
     )
@@ -267,7 +271,7 @@ def _read_exception(text: str) -> FoundError | None:
     body = (
         _body_in(message)
         or _listed_in(message)
-        or (_cut_body_in(message) if _CUT_LIST.search(message) is not None else None)
+        or (cut_body_in(message) if _CUT_LIST.search(message) is not None else None)
     )
     status = status_in(message[:300]) or _STATUS_BY_CLASS.get(name)
     if body is not None:
@@ -293,7 +297,7 @@ def _telling(text: str, raised: Sequence[re.Match[str]]) -> re.Match[str]:
         return last
     before = raised[-2]
     words = text[before.end() : last.start()]
-    return before if next(classes_of(words.strip()), None) is not None else last
+    return before if next(classes_of(cut_words(words), text), None) is not None else last
 
 
 def _introduced(body: Refusal, message: str) -> Refusal:
@@ -321,10 +325,16 @@ def _read_body_within(text: str) -> FoundError | None:
     if is_source(text):
         text = below_source(text)  # what the program printed
     body = _body_at_start(text) if _DATA_START.match(text) else _body_in(text)
-    body = body or _cut_body_in(text)
+    body = body or cut_body_in(text)
     if body is None or ('"messages"' in text and "messages" not in body.message):
         return None  # there is more in it than an error: its blocks are read one by one
     return FoundError(_rebuild(body, status_in(text), None), 0.85)
+
+
+def _read_body_in_string(text: str) -> FoundError | None:
+    """Read a body that is the text of a string, as the fields of a log's entry have it."""
+    found = None if '"messages' in text or is_source(text) else error_in_string(text)
+    return None if found is None else FoundError(_rebuild(found, status_in(text), None), 0.85)
 
 
 def _begins_with_other_json(text: str) -> bool:
@@ -346,50 +356,13 @@ def _body_at_start(text: str) -> Refusal | None:
 
 def _body_in(text: str) -> Refusal | None:
     """Return the first body of an error within a text, as JSON or as Python prints it."""
-    for index, start in enumerate(_BODY.finditer(text)):
-        if index >= _MAX_STARTS:
+    for index, start in enumerate(BODY.finditer(text)):
+        if index >= MAX_STARTS:
             return None
         found = error_of_value(value_at(text, start.start()))
         if found is not None:
             return found
     return None
-
-
-def _cut_body_in(text: str) -> Refusal | None:
-    """Return the words of a body that is cut within its message, where a table knows them; else `None`."""
-    for start in islice(_BODY.finditer(text), _MAX_STARTS):
-        found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + MAX_LITERAL)
-        if found is None:
-            continue
-        text_of = found["double"] or _as_double(found["single"] or "")
-        literal = text_of if found["wrapped"] is None else _WRAPPED.sub(_joint, found["wrapped"])
-        words = json_of(f'"{HALF_ESCAPE.sub("", literal)}"')
-        if isinstance(words, str) and _is_cut_within(text, found.end(), words):
-            words = f"{words.rstrip()}…"
-        is_error = _SAYS_ERROR.search(text, start.start(), found.start()) is not None
-        if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
-            reason = words_of_value({"message": words}) if faults_in(words) else ServerWords(words.strip(), None)
-            return Refusal(status_in(text[start.start() :][:300]), reason.text, reason.field)
-    return None
-
-
-def _joint(broken: re.Match[str]) -> str:
-    """Return what was at a line break that a terminal made: nothing within a path, else a blank."""
-    before = broken.string[max(0, broken.start() - _MAX_TOKEN) : broken.start()].rpartition(" ")[2]
-    return "" if _IN_PATH.search(before) and _GOES_ON.match(broken.string, broken.end()) else " "
-
-
-def _as_double(single: str) -> str:
-    """Return the inside of a single-quoted literal, of which a terminal may have broken the line, as JSON has it."""
-    return as_double(single).replace("\n", " ")
-
-
-def _is_cut_within(text: str, stop: int, words: str) -> bool:
-    """Return whether the copy of a body ends within its words; of a sentence that is known, within what it quotes."""
-    following = text[stop : stop + 1]
-    if quoted_output(words) is not None:
-        return following not in ("'", '"')
-    return following == "" and recognise_error(words) is None
 
 
 def _rebuild(refusal: Refusal, status: int | None, name: str | None) -> Refusal:

@@ -47,6 +47,13 @@ _HARMLESS = (
         re.compile(r"(?m)^[^\n]{0,80}\bUnrecognized keys in `rope_\w{1,20}` for 'rope_type'='\w{1,30}'[^\n]*"),
         "a warning of transformers about the model's `config.json`",
     ),
+    (
+        re.compile(
+            r"(?m)^(?:[^\n]{0,200}\.py:\d{1,6}: UserWarning: Pydantic serializer warnings:[ \t]*\n"
+            r"(?:[ \t]+(?:PydanticSerialization|Expected )[^\n]*(?:\n|\Z)){1,40}(?:[ \t]+return [^\n]*(?:\n|\Z))?)+"
+        ),
+        "a warning of pydantic, which was given objects of another class than it expects",
+    ),
 )
 
 

@@ -35,6 +35,7 @@ _LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the word
 _CODE = re.compile(r"(?<![`\w])`([^`\n]{15,1500})`(?!`)")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:(?:```|~~~)\w{0,20}|`)[ \t]*(?=\n|\Z)")
 _STACK = re.compile(
+    r"\n[ \t|]{0,12}(?:During handling of the above|The above exception was the)|"
     r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}"
     r"|\n[ \t]{0,8}(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)(?::[ \t]|[ \t]{1,4}(?:\d|\[))"  # the log's next entry
     r"|\n(?:(?:llama|ggml|common|clip)_\w{1,40}: |(?:slot|srv|que) {1,14}[\w(]|Segmentation fault|Aborted\b)"
@@ -66,7 +67,7 @@ def _entry_alone(message: str) -> str:
     alone = cut_words(_BLANK_LINES.split(message.strip())[0])
     known = recognise_error(alone)
     if known is None:
-        return message
+        return _paragraph_of(message)
     lines = alone.split("\n")
     for at in range(len(lines) - 1, 0, -1):  # without what was logged before it
         rest = "\n".join(lines[at:])

@@ -94,6 +94,7 @@ _FAILS = re.compile(
 # What sentences of people do not hold: a status, a path of a body, a body, the name of an exception.
 _MARKED = re.compile(r"\b[45]\d\d\b|\w\[\d{1,6}\]|\{[\"']|[A-Z]\w{2,60}(?:Error|Exception)\b|\b[a-z]+(?:_[a-z]+)+\b")
 _TOLD = re.compile(r"\W{0,4}(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|[Tt]he user) ")
+_TELLS = re.compile(r"\bI(?:'ve|'m| have| am| was)? (?:get|got|see|use|run|ran|[a-z]{2,20}(?:ed|ing|ound|aw))\b")
 _NARRATED = re.compile(
     r"\w[`)]{0,3} (?:\u2192|\u21d2) [`(]{0,3}\w|[.!?] (?:The user|I|We|My|Our) [a-z']"
 )  # by a person
@@ -131,8 +132,6 @@ _PROGRAM = re.compile(
     r"(?m)^(?:[^\n\"]{0,120}\])?\s*File \"([^\"\n]{1,200})\", line (\d{1,7})"
     r"|\bat [\w.$<> ]{1,80} \(?([\w./\\:-]{1,120}\.[jt]sx?):(\d{1,7})"
 )
-
-
 _FOLDERS = re.compile(
     r"File \"(?:[^\"\n]{0,200}[/\\](?:site|dist)-packages[/\\]|[^\"\n]{0,200}[/\\](?=[^\"\n/\\]{1,200}\"))"
 )
@@ -145,7 +144,6 @@ _SLASH = re.compile(r"[/\\]")
 # The name of an exception that was raised without words, alone in its line.
 _BARE = re.compile(r"(?m)^(?:\w{1,60}\.){0,8}([A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Failure|Timeout))[ \t]*$")
 _UNASSIGNED = re.compile(r"name '(\w{1,80})' is not defined")  # of the program itself, whatever it is about
-
 
 # A quotation in a sentence, after a word that says that it is an error.
 _SAID = re.compile(
@@ -342,9 +340,11 @@ def _statements(text: str) -> Iterator[Statement]:
         and not is_command(stripped)
         and not _is_prose(stripped)
     )
-    is_reported = _SHAPED.match(stripped) is not None or (is_said and _FAILS.search(stripped) is not None)
+    is_told = _TELLS.search(_QUOTED.sub("", stripped[:_MAX_REPORTED])) is not None
+    is_form = _SHAPED.match(stripped) is not None and not is_told
+    is_reported = is_form or (is_said and _FAILS.search(stripped) is not None)
     if len(stripped) <= _MAX_ALONE * 2 and is_reported and _PROGRAM.search(stripped) is None:
-        is_shaped = _SHAPED.match(stripped) is not None or _CLASS.search(stripped[:200]) is not None
+        is_shaped = is_form or _CLASS.search(stripped[:200]) is not None
         yield Statement(words_as_one_line(stripped)[:_MAX_WORDS], "", is_shaped=is_shaped)
 
 

@@ -20,6 +20,7 @@ from prompt_debugger.core.known_errors import cause_of, classes_of, innermost
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
 _NO_REASON = re.compile(r"(?i)(?:provider|upstream) returned (?:an )?error\W{0,3}\Z|(?:bad request|\d{3})\W{0,3}\Z")
+_OF_CLIENT = re.compile(r"(?i)\bfailed with status code \d{3}\W{0,3}\Z")  # axios, which keeps the body beside it
 _NO_FAULT = ("trace", "debug", "info", "notice", "10", "20", "30")  # levels of a log's records
 _OF_PYTHON = re.compile(
     r"'\w{1,40}' object |local variable |(?:list|string) index |unsupported operand |argument of type "
@@ -100,7 +101,11 @@ def _read_body_kept_as_text(value: JSONObject, status: int | None) -> Refusal | 
 
 
 def _reason_within(value: JSONObject, refusal: Refusal) -> Refusal | None:
-    """Return the error that a gateway keeps as text in the body of its own, which gives no reason; else `None`."""
+    """Return the error that a gateway or a client keeps in one of its own, which gives no reason; else `None`."""
+    if _OF_CLIENT.search(refusal.message) is not None:
+        bodies = (value.get("data"), as_object(value.get("response")).get("data"), value.get("body"))
+        kept = (error_of_value(body, refusal.status) for body in bodies if isinstance(body, dict))
+        return next((one for one in kept if one is not None), None)
     if _NO_REASON.search(refusal.message) is None:
         return None
     texts = (text for text in strings_in(value) if text.lstrip().startswith("{"))

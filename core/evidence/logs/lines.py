@@ -5,6 +5,7 @@ Drawn literally, after the prefix of the logger:
     vLLM       Received request chatcmpl-1: prompt: '…', params: SamplingParams(…)     Request chatcmpl-1 JSON body: {…}
                Generated response chatcmpl-1: output: '…', output_token_ids: […], finish_reason: stop
                Generated response chatcmpl-1 (streaming delta): output: '…', …       DELTA TEXT: …       a piece each
+               Received messages request {…}   Anthropic Messages Response: {'id': …}
                non-default args: {…}        vLLM API server version 0.11.0
     SGLang     Receive: obj=GenerateReqInput(…)   Finish: obj=GenerateReqInput(…), out={…}   server_args=ServerArgs(…)
     llama.cpp  generated_text="…" … tool_calls_count=0       Partial parse: …   before it, half an output
@@ -236,6 +237,8 @@ _IGNORED = r"The following fields were present in the request but ignored: \{"
 _MARKS: tuple[Mark, ...] = (
     Mark("vllm", re.compile(rf"Received request {_ID}: prompt: (?=['\"])"), read_python(What.PROMPT)),
     Mark("vllm", re.compile(rf"Request {_ID} details: prompt: (?=['\"])"), read_python(What.PROMPT)),
+    Mark("vllm", re.compile(r"\bReceived messages request (?=\{)"), read_json(What.REQUEST)),
+    Mark("vllm", re.compile(r"\bAnthropic Messages Response: (?=\{)"), read_python(What.ANSWER)),
     Mark("vllm", re.compile(rf"Request {_ID} JSON body: (?=\{{)"), read_json(What.REQUEST)),
     Mark(
         "vllm",
@@ -289,6 +292,7 @@ _MARKS: tuple[Mark, ...] = (
     Mark("mlx-openai-server", re.compile(rf":log_debug_prompt{_MLX}(?![\u2726\u2501])(?=\S)"), read_rest(What.PROMPT)),
     Mark("mlx-openai-server", re.compile(rf":log_debug_raw_text_response{_MLX}Raw text: "), read_rest(What.RAW)),
     Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
+    Mark("", re.compile(r"\blitellm\.(?=a?completion\((?:model|messages)=)"), read_python(What.REQUEST)),
     Mark("", re.compile(r"\] WRITE: \d{1,9}B (?=\{)"), read_json(What.REQUEST)),
     Mark("", re.compile(r"\] READ: \d{1,9}B (?=\{)"), read_json(What.ANSWER)),
     Mark(

@@ -19,6 +19,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers.read import read_answer, read_stream
 from prompt_debugger.core.evidence.copying.gaps import has_no_reason
 from prompt_debugger.core.evidence.errors.not_errors import is_script
+from prompt_debugger.core.evidence.errors.not_reported import harmless
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -92,7 +93,7 @@ def _finds(paste: Paste) -> float:
     text = paste.text
     if paste.value is None and _message_below(text) is not None:
         return 0.9
-    if paste.value is not None or is_script(text):
+    if paste.value is not None or is_script(text) or harmless(text) is not None:
         return 0.0
     if (has_any(text, _CALLS) and _START.search(text)) or _pieces_by_line(text):
         return 0.9

@@ -18,15 +18,17 @@ from itertools import pairwise
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import closed_strings
-from prompt_debugger.core.base.types import JSON, JSONObject, Span
+from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Span
 from prompt_debugger.core.evidence.answers.read import is_event_list, read_stream
 from prompt_debugger.core.evidence.answers.shapes import chunk_of_call
+from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer, as_part, head_deltas, of_deltas_alone
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
+from prompt_debugger.core.known_errors import Cause, classes_of
 
 _MAX_CHARS = 400_000
 _MAX_OBJECTS = 5_000
@@ -71,7 +73,22 @@ def _read(paste: Paste) -> Evidence:
         chat = replace(answer.chat, deltas=head_deltas(answer.chat))
         answer = answer._replace(chat=chat, stream=chat)
         note = f"{note} What was between them is unknown."
-    return of_deltas_alone(add_answer(Evidence(Form.STREAM, "a streamed response", notes=(note,)), answer))
+    evidence = of_deltas_alone(add_answer(Evidence(Form.STREAM, "a streamed response", notes=(note,)), answer))
+    refused = _client_error(text)
+    return evidence if evidence.error is not None or refused is None else replace(evidence, error=refused)
+
+
+def _client_error(text: str) -> Refusal | None:
+    """Return the error of a client that could not read the events which its log quotes; `None` without one."""
+    spans = _spans(text)
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    rest = "".join(text[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True))
+    found = error_of_text(rest)
+    if found is None:
+        return None
+    about = next(classes_of(found.refusal.message), None)
+    is_of_answer = about is not None and about.error.cause is Cause.OUTPUT and about.error.is_distinctive
+    return found.refusal if is_of_answer else None
 
 
 def _has_gaps(text: str) -> bool:

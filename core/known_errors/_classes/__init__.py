@@ -25,6 +25,7 @@ from prompt_debugger.core.known_errors._classes import (
     of_validators,
 )
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass, words_pattern
+from prompt_debugger.core.known_errors._listed import drop_listed_values
 from prompt_debugger.core.known_errors.base import is_cut_within
 
 CLASSES: tuple[ErrorClass, ...] = (
@@ -66,7 +67,7 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
         around: The text around it, such as a traceback or the name of its exception.
         is_of_api: Whether an API may have said it of a request; within a server, loose words mean other things.
     """
-    words, around = words[:_MAX_WORDS], around[-_MAX_AROUND:]
+    words, around = drop_listed_values(words[:_MAX_WORDS]), around[-_MAX_AROUND:]
     for error in CLASSES:
         found = words_pattern(error.says).search(words)
         if (

@@ -228,7 +228,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         has_reason=False,
         unless=r"\(Service: \w{1,40}, Status Code: \d{3}"
         r"|for url:? ?\S{1,300}+(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
-        r"(?!for more|note|see )[a-z'\"{][^:/]{14}",
+        r"(?!for more|note|see )[a-z'\"{][^:/]{14}"
+        r"|status[_ ]?code[:= ]{1,3}[45]\d\d ?[:,-] ?"
+        r"(?!url|uri|for |path|method|headers?|request|body\W{0,3}$|see |retry)[a-z'\"{<\[].{14}",
     ),
     ErrorClass(
         "no-reason-given",

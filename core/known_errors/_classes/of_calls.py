@@ -69,6 +69,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=_OF_REQUEST,
     ),
     ErrorClass(
+        "answer-not-decoded",
+        r"\bfailed to (?:parse|decode|deserialize) (?:the )?(?:api |llm |server )?response\b\W{1,3}(?:error\W{1,3})?"
+        r"(?:unknown variant(?: {1,8}[`'\"](?P<name>[\w.-]{1,60}))?|invalid type: |missing field `(?P<field>\w{1,80})`"
+        r"|duplicate field )",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The client could not decode the server's answer",
+        "The server answered, and its answer, or an event of its stream, has {name|a value} that this client does not "
+        "accept, or lacks a field that it requires. An empty text is not null either: `finish_reason` has to be null "
+        "until the last event.",
+        "The request needs no change: compare the answer, which the client's log often quotes, with the API. What "
+        "differs is for the server or the gateway to mend; until then update the client, or use a more tolerant one.",
+        unless=r"json body|target type",
+    ),
+    ErrorClass(
         "event-of-other-form",
         r"\bfailed to (?:parse|decode|deserialize) (?:the )?(?:responses |sse )?stream(?:ing)? (?:event|chunk"
         r"|data)\w{0,2}: "
