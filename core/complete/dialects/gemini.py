@@ -4,6 +4,14 @@
        {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "…"}]}, "finishReason": "STOP"}],
      "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 12}}
 
+A call may come in pieces (`streamFunctionCallArguments`): the first has the name, the next ones have parts of values,
+and the one without `willContinue` ends it:
+
+    {"functionCall": {"name": "f", "willContinue": true}}
+    {"functionCall": {"partialArgs": [{"jsonPath": "$.city", "stringValue": "Os", "willContinue": true}],
+       "willContinue": true}}
+    {"functionCall": {}}
+
 Names come in camel case over the wire and in snake case from Google's Python client. `STOP` also ends answers
 with calls, so it is read as `tool_calls` there.
 
@@ -19,6 +27,7 @@ from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
+from prompt_debugger.core.complete.dialects._gemini_calls import CallsInPieces
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
@@ -93,7 +102,7 @@ def _is_event(value: JSONObject) -> bool:
 
 
 def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
-    draft, calls, is_ended = StreamDraft(), 0, False
+    draft, calls, is_ended = StreamDraft(), CallsInPieces(), False
     draft.add({"role": "assistant"})
     for event in events:
         if event.get("error"):
@@ -104,19 +113,19 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
         for part in _parts(first):
             kind = _kind(part)
             if kind == "call":
-                call = as_object(_get(part, "functionCall"))
-                draft.call(calls, call.get("id"), call.get("name"), call.get("args") or {})
-                calls += 1
+                calls.take(as_object(_get(part, "functionCall")), draft)
             elif kind in ("thought", "text"):
                 draft.add({"reasoning" if kind == "thought" else "content": text_of(part.get("text")) or ""})
             else:
                 draft.note(no_place(kind))
         draft.usage = _usage(event) or draft.usage
-        if (reason := _reason(event, first, has_calls=calls > 0)) is not None:
+        if (reason := _reason(event, first, has_calls=calls.count > 0)) is not None:
             is_ended = True
+            calls.finish(draft)
             draft.add({}, reason)
         for words in _list_reasons(event, first):
             draft.note(words)
+    calls.finish(draft)
     return draft.answer(_API, body, is_ended=is_ended, end="`finishReason`")
 
 

@@ -15,6 +15,7 @@ from prompt_debugger.core.evidence.values.json_of import json_of
 _INDENTED = re.compile(r"(?m)^[ \t>]+(?=(?:data|event|id|retry):)")
 _DONE = "[DONE]"
 _BEGINNINGS = ("message_start", "response.created")  # the first events of Messages and of Responses
+_ENDS = ("message_stop", "response.completed", "response.incomplete", "response.failed")
 
 
 class Events(NamedTuple):
@@ -47,8 +48,7 @@ def events_of_sse(text: str) -> Events:
         else:
             events.append(event)
     streams = _streams_of([(event, json_of(event.data)) for event in events])
-    if len(streams) > 1:
-        notes.append(f"The text contains {len(streams)} streams; the last one was read.")
+    notes += _say_how_many(len(streams))
     objects = [value for _, value in streams[-1] if isinstance(value, dict)]
     return Events(tuple(event for event, _ in streams[-1]), tuple(objects), tuple(notes))
 
@@ -83,6 +83,16 @@ def _is_event(line: str) -> bool:
 
 
 def events_of_objects(objects: Sequence[JSONObject]) -> Events:
-    """Take JSON objects for the events of a stream."""
-    events = tuple(SseEvent(json.dumps(value, ensure_ascii=False)) for value in objects)
-    return Events(events, tuple(objects))
+    """Take JSON objects for the events of a stream; where several streams follow one another, the last one is read."""
+    starts, has_ended = [0], False
+    for number, value in enumerate(objects):
+        if has_ended and value.get("type") in _BEGINNINGS:
+            starts.append(number)
+        has_ended = (has_ended and number != starts[-1]) or value.get("type") in _ENDS
+    last = objects[starts[-1] :]
+    events = tuple(SseEvent(json.dumps(value, ensure_ascii=False)) for value in last)
+    return Events(events, tuple(last), tuple(_say_how_many(len(starts))))
+
+
+def _say_how_many(streams: int) -> list[str]:
+    return [f"The text contains {streams} streams; the last one was read."] if streams > 1 else []

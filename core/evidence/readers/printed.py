@@ -32,6 +32,7 @@ from prompt_debugger.core.evidence.taking import (
     is_cut,
     of_deltas_alone,
 )
+from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.printed_classes import (
     ANTHROPIC_EVENTS,
     BLOCKS,
@@ -97,7 +98,14 @@ def _finds(paste: Paste) -> float:
         return 0.0
     if (has_any(text, _CALLS) and _START.search(text)) or _pieces_by_line(text):
         return 0.9
-    return 0.8 if _read_without_class(text) is not None else 0.0
+    return 0.8 if not _is_lines_of_json(text) and _read_without_class(text) is not None else 0.0
+
+
+def _is_lines_of_json(text: str) -> bool:
+    """Return whether a text begins with two JSON objects, one per line: what Python prints in them is in their texts."""
+    lines = islice((line for line in text[:_MAX_OF_FIELDS].splitlines() if line.strip()), 2)
+    values = [json_of(line) if line.lstrip().startswith("{") else None for line in lines]
+    return len(values) == 2 and all(isinstance(value, dict) for value in values)
 
 
 def _message_below(text: str) -> Printed | None:
