@@ -14,10 +14,14 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r'"native_finish_reason"\s{0,8}:', "OpenRouter"),
     (r'"prompt"\s{0,8}:\s{0,8}\[\s{0,8}\]\s{0,8}[,}]', "Together"),
     (r'"prompt_filter_results"\s{0,8}:', "Azure OpenAI"),
+    (r'"model"\s{0,8}:\s{0,8}"(?:[\w.-]{1,40}/)?claude-', "Anthropic"),
+    (r'"(?:modelVersion|model_version)"\s{0,8}:\s{0,8}"(?:models/)?gemini-', "Google"),
     (r'"stopReason"\s{0,8}:\s{0,8}"(?:end_turn|tool_use|max_tokens|stop_sequence)"', "Amazon Bedrock"),
 )
 _PATTERNS = tuple((re.compile(rf"(?<!\\){sign}"), vendor) for sign, vendor in _SIGNS)
 _ADDRESSES: tuple[tuple[str, str], ...] = (
+    ("api.anthropic.com", "Anthropic"),
+    ("generativelanguage.googleapis.com", "Google"),
     ("api.groq.com", "Groq"),
     ("api.cerebras.ai", "Cerebras"),
     ("openrouter.ai", "OpenRouter"),

@@ -16,6 +16,8 @@ from prompt_debugger.core.known_errors.base import Cause
 _MAX_CHARS = 4_000  # the cause is named at the beginning
 _ADDRESS = re.compile(r"https?://\S{1,400}")
 
+_OVER_RATE = re.compile(r"(?i)\bexceed\w{0,3} (?:your|the) (?:[\w'\u2019]{1,30} ){0,3}rate limit\b")
+
 _CAUSE_BY_CODE: Mapping[str, Cause] = {
     **dict.fromkeys(RATE.codes, Cause.RATE),
     **dict.fromkeys(QUOTA.codes, Cause.QUOTA),
@@ -113,4 +115,6 @@ def cause_of_words(message: str, code: str | None = None) -> Cause | None:
     if code is not None and code.lower() in _CAUSE_BY_CODE:
         return _CAUSE_BY_CODE[code.lower()]
     words = drop_listed_values(_ADDRESS.sub(" ", message[:_MAX_CHARS]))  # `…/settings/billing` says nothing of why
+    if _OVER_RATE.search(words) is not None:  # though a shorter prompt is advised as well
+        return Cause.RATE
     return next((cause for cause, pattern in _PATTERN_BY_CAUSE.items() if pattern.search(words)), None)

@@ -188,8 +188,9 @@ def _grow(index: int, delta: JSONObject, stream: _Stream) -> None:
             if block.call < 0:  # the block began before the copied part
                 block.call, block.name = stream.calls, "?"
                 stream.calls += 1
-            block.pieces += 1
-            stream.draft.call(block.call, arguments=text_of(delta.get("partial_json")) or "")
+            piece = text_of(delta.get("partial_json")) or ""
+            block.pieces += bool(piece)
+            stream.draft.call(block.call, arguments=piece)
         case "signature_delta":
             pass
         case other:
@@ -197,7 +198,7 @@ def _grow(index: int, delta: JSONObject, stream: _Stream) -> None:
 
 
 def _close(block: _Block, stream: _Stream) -> None:
-    """Finish a call: one without any delta has the arguments that its beginning gives."""
+    """Finish a call: one without any delta, or with empty ones, has the arguments that its beginning gives."""
     if block.kind != "tool_use" or not block.is_open:
         return
     block.is_open = False

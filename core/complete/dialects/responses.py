@@ -100,6 +100,8 @@ def _reason(value: JSONObject, *, has_calls: bool) -> str | None:
             return "length" if why == "max_output_tokens" else why
         case "queued" | "in_progress":
             return None  # it is not finished, as a note says
+        case "failed" if value.get("error"):
+            return None  # the error says how it ended
         case str(other):
             return other
         case _:
@@ -191,7 +193,8 @@ def _take(event: JSONObject, stream: _Stream) -> None:
         case "response.output_item.done":
             _end(as_object(event.get("item")), place, stream)
         case "error" | "response.error":
-            draft.fail(f"the server reported an error: {text_of(event.get('message')) or shorten(event)}")
+            message = text_of(event.get("message")) or text_of(as_object(event.get("error")).get("message"))
+            draft.fail(f"the server reported an error: {message or shorten(event)}")
         case _ if kind in _ENDS:
             stream.last = as_object(event.get("response"))
         case _:

@@ -29,12 +29,15 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, is_unexpected_call, words_of_end
 from prompt_debugger.core.diagnose.fields import returned_calls
+from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.thinking_budget_eaten import reasoning_tokens_of
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import counted
 
 _STREAMS_NOTHING = frozenset({"phi4_mini_json"})  # vLLM up to 0.32: `extract_tool_calls_streaming` returns None
+_LEFT_OUT = "does not exist in chat completions; it was left out."  # of a part, such as a tool of the vendor's own
+_WRITE_NOTHING = ("Anthropic", "Google")  # whose models end a turn without a word, with tokens counted for it
 _MIN_TOKENS = 8  # more than the markers of a turn and an empty reasoning block
 _WHOLE = "there this parser reads calls."
 _TO_COMPARE = (
@@ -71,7 +74,7 @@ def find(trace: Trace) -> Iterator[Report]:
             fix=_ENABLE if is_unexpected else _SIMPLER,
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message) and not _has_more(trace):
-        yield _report_streamed(trace, chat) or _report_empty(chat)
+        yield _report_streamed(trace, chat) or _report_empty(chat, hosted_by(trace))
 
 
 def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
@@ -93,10 +96,10 @@ def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
     )
 
 
-def _report_empty(chat: ChatResult) -> Report:
+def _report_empty(chat: ChatResult, vendor: str | None) -> Report:
     written = None if chat.usage is None else chat.usage.completion_tokens
     hidden = reasoning_tokens_of(chat) or 0
-    if written is not None and written - hidden >= _MIN_TOKENS:
+    if written is not None and written - hidden >= _MIN_TOKENS and vendor not in _WRITE_NOTHING:
         return _report_removed(chat, written)
     counts = "" if written is None else f" The server counted {counted(written, 'token')} of output."
     return Report(
@@ -105,8 +108,8 @@ def _report_empty(chat: ChatResult) -> Report:
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
         fix=(
             "Run again; if it happens again, check the end of the conversation: after a finished answer, or "
-            "after tool results that leave nothing to say, a model may end its turn at once. If tokens were "
-            "counted, a parser or a proxy removed them."
+            "after tool results that leave nothing to say, a model may end its turn at once."
+            + ("" if vendor in _WRITE_NOTHING else " If tokens were counted, a parser or a proxy removed them.")
         ),
     )
 
@@ -145,7 +148,7 @@ def _report_last_event(chat: ChatResult, written: int) -> Report:
 
 def _has_more(trace: Trace) -> bool:
     """Return whether the answer has items that messages of chat completions do not have, such as a search."""
-    return any(note.startswith(OTHER_ITEM) for note in trace.notes)
+    return any(note.startswith(OTHER_ITEM) or note.endswith(_LEFT_OUT) for note in trace.notes)
 
 
 def _is_blank(value: JSON, key: str = "") -> bool:

@@ -37,6 +37,7 @@ _CLOSERS = tuple(
     pair.closer.strip() for pair in TABLES.reasoning_pairs if pair.closer.strip().startswith(("<", "[", "◁"))
 )
 
+_MIN_WORDS = 6  # of a thought that goes on
 _SAID_AGAIN = 60  # characters of content that are looked for after the marker
 
 
@@ -59,6 +60,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if answer and answer in text[span.stop :]:
         return  # a transcript of all that was done; the answer is in content as well
     marker = text[slice(*span)]
+    if answer and _is_told(marker, text[: span.start], text[span.stop :]):
+        return
     yield Report(
         title=f"The marker `{marker}` is in {reasoning.field}.",
         detail=(
@@ -72,6 +75,13 @@ def find(trace: Trace) -> Iterator[Report]:
         ),
         certainty=Certainty.INFERRED,
     )
+
+
+def _is_told(marker: str, before: str, after: str) -> bool:
+    """Return whether a marker stands within a sentence on what was done: closed, with prose before and after it."""
+    closer = f"</{marker[1:]}"
+    _, end, rest = after.partition(closer)
+    return marker.startswith("<") and bool(end) and before.rstrip().endswith(":") and len(rest.split()) >= _MIN_WORDS
 
 
 RULE: Rule = TraceRule(

@@ -20,6 +20,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
@@ -30,6 +31,7 @@ from prompt_debugger.core.diagnose.fields import as_list, body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import asked_server, in_request
 
+_OF_SEVERAL = re.compile(r"Of \d+ requests in the text\b")
 _OF_CALLS = ("tools", "functions", "tool_choice", "function_call")
 
 
@@ -38,6 +40,8 @@ def find(trace: Trace) -> Iterator[Report]:
     body = body_of(trace)
     is_alone = trace.chat is None and trace.raw is None and trace.refusal is None and not asked_server(trace)
     if not is_alone or CALL_EXPECTED not in trace.notes or not {"model", "messages"} <= body.keys():
+        return
+    if any(_OF_SEVERAL.match(note) for note in trace.notes):  # the words may be about another
         return
     messages = [as_object(message) for message in as_list(body.get("messages"))]
     has_calls = any(message.get("role") == "tool" or message.get("tool_calls") for message in messages)

@@ -47,6 +47,8 @@ def find(trace: Trace) -> Iterator[Report]:
     breach = None if promise is None else breach_of(trace, promise)
     if promise is None or breach is None or trace.chat is None:
         return
+    if isinstance(trace.chat.message.get("content"), dict):  # the server decoded it, as Cloudflare's does
+        return
     kind, words = breach
     content = content_of(trace.chat.message) or ""
     evidence = (in_message("content", content), in_request(promise.field, promise.kind))

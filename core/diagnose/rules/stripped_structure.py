@@ -29,6 +29,7 @@ from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.unparsed_calls import foreign_parser
 from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.leftovers import Stripped, stripped_structure
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -43,7 +44,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.chat is not None:
         content = content_of(trace.chat.message) or ""
         found = stripped_structure(content)
-        if found is not None and comparison(trace) is None:
+        is_geminis = found is not None and found.format == "gemma4" and hosted_by(trace) == "Google"
+        if found is not None and comparison(trace) is None and not is_geminis:  # which may begin so, without a parser
             yield _report(trace, found, in_message("content", content[slice(*found.span)], found.span), "Content")
     elif trace.raw is not None:
         found = stripped_structure(trace.raw.text)

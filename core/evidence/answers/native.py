@@ -5,7 +5,8 @@
     Triton        /v2/models/MODEL/generate      {"model_name": …, "model_version": …, "text_output": …}
                   …/generate_stream              the same, a piece per event
     SGLang        /generate                      {"text": …, "meta_info": {"finish_reason": {"type": …}}}
-    TGI           /generate_stream               {"token": {"id", "text"}, "generated_text": …}, a piece per event
+    TGI           /generate                      {"generated_text": …, "details": {"finish_reason": …}}
+                  /generate_stream               {"token": {"id", "text"}, "generated_text": …}, a piece per event
     llama.cpp     /completion, streamed          {"content": …, "stop": false, "id_slot": …}, a piece per event
 
 An object counts as one of these only by fields that no other answer has next to its text.
@@ -26,6 +27,7 @@ _KOBOLD = "an answer of a text API in the form of KoboldCpp's"
 _TRITON = "an answer of Triton's generate"
 _TRITON_STREAM = "a stream of Triton"
 _SGLANG = "an answer of SGLang's /generate"
+_TGI = "an answer of TGI's /generate"
 _OF_RESULT = frozenset({"text", "finish_reason", "tool_calls", "logprobs", "prompt_tokens", "completion_tokens"})
 _OF_KOBOLD = frozenset({"max_context_length", "max_length", "rep_pen", "stop_sequence", "sampler_order", "genkey"})
 _OF_TOKEN = frozenset({"token", "finish_reason", "tool_calls"})
@@ -65,7 +67,15 @@ def read_native(value: JSON) -> Answer | None:
     """Return an answer of one of these APIs; `None` for any other value."""
     if not isinstance(value, dict):
         return None
-    return _read_kobold(value) or _read_triton(value) or _read_sglang(value)
+    return _read_kobold(value) or _read_triton(value) or _read_sglang(value) or _read_tgi(value)
+
+
+def _read_tgi(value: JSONObject) -> Answer | None:
+    details = as_object(value.get("details"))
+    reason = text_of(details.get("finish_reason"))
+    if not isinstance(value.get("generated_text"), str) or reason is None or "token" in value:
+        return None
+    return Answer(raw=str(value["generated_text"]), finish_reason=_REASONS.get(reason, reason), words=_TGI)
 
 
 def _read_kobold(value: JSONObject) -> Answer | None:

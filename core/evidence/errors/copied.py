@@ -33,7 +33,7 @@ from prompt_debugger.core.evidence.errors.not_errors import (
     is_source,
     is_unfilled,
 )
-from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_retrieved
+from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_judgement, is_retrieved
 from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from prompt_debugger.core.evidence.errors.values import error_of_value
@@ -122,7 +122,7 @@ def error_of_text(text: str) -> FoundError | None:
     if found is not None and _gives_no_reason(found.refusal):
         found = _read_reason_beside(text, found.refusal) or found
     message = "" if found is None else found.refusal.message
-    if is_unfilled(message) or message.startswith(("{{", "{%")):
+    if is_unfilled(message) or is_judgement(message) or message.startswith(("{{", "{%")):
         return None
     return None if found is None else found._replace(refusal=_add_surroundings(_strip_fence(found.refusal), text))
 

@@ -1,6 +1,7 @@
 r"""Errors that a text contains and no server reported: of people, of templates' source, of a model's own code.
 
 User: I get an error when I log in.                             a conversation about something else
+tool: Error: no such seat                                       a tool of an agent, in its transcript
 {{- raise_exception("roles must alternate") }}                  the source of a template
 - Error 1001: Network connection issue                          a list of codes
 WARNING … Import error msg: No module named 'x'                 what a healthy program logs
@@ -12,8 +13,10 @@ import re
 
 _TURN = re.compile(
     r"(?:\A|(?<=\n)|(?<=\\n))[ \t'\"]{0,4}(?P<who>User|Customer|Client|Caller|Human|Agent|Assistant|Support|Operator"
-    r"|Representative|Bot|AI|Advisor): (?:(?!\\n)[^\n])*"
+    r"|Representative|Bot|AI|Advisor|user|assistant|agent|tool): (?:(?!\\n)[^\n])*"
 )
+_OF_USER = re.compile(r"\b[Tt]he user(?:'s|\u2019s)?\b")
+_MIN_OF_USER = 3
 _MIN_TURNS = 3
 _MAX_TURNS = 2_000
 _RAISES = re.compile(r"\braise_exception\(\s{0,20}(?:\"[^\"\n]{0,600}\"|'[^'\n]{0,600}')")
@@ -81,6 +84,15 @@ def drop_code_errors(text: str) -> str | None:
 def is_agents_log(text: str) -> bool:
     """Return whether a text is the log of an agent that runs code which its model writes."""
     return _AGENT.search(text) is not None
+
+
+def is_judgement(words: str) -> bool:
+    """Return whether words are a model's on its user: no program says *the user* again and again.
+
+    >>> is_judgement("Error, the user's aim is X. The user has no Y; the user must."), is_judgement("The user is 1.")
+    (True, False)
+    """
+    return sum(1 for _ in zip(_OF_USER.finditer(words), range(_MIN_OF_USER), strict=False)) == _MIN_OF_USER
 
 
 def is_retrieved(text: str) -> bool:

@@ -17,6 +17,7 @@ from itertools import islice
 
 from prompt_debugger.core.base.http_status import STATUS_NAMES
 from prompt_debugger.core.base.json_values import strings_in
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_text
 from prompt_debugger.core.evidence.errors.denied import drop_denied
 from prompt_debugger.core.evidence.errors.not_errors import (
@@ -51,6 +52,10 @@ _JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that continues b
 _KEPT_BODY = re.compile(r'"\{\\{1,3}"(?:error|message|object|detail|type)\\{1,3}"')
 _PHRASES = frozenset(name for names in STATUS_NAMES.values() for name in names)
 _ROW = re.compile(r"[\s\d.,|+\[\]-]*+(?:(?:True|False|None|[Nn]a[Nn]|inf)[\s\d.,|+\[\]-]*+)*+")  # of a table of numbers
+_RAISES = re.compile(r"(?:raise [A-Z]\w{2,60}\(|throw new [A-Z]\w{2,60}\()")  # a line of code, which nothing reported
+# Under these keys a definition says what it is for, and a model its answer.
+_OTHER_WORDS = frozenset({"description", "parameters", "input_schema", "generated_text"})
+_MAX_DEPTH = 40
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 
@@ -99,10 +104,12 @@ def _candidates(text: str) -> Iterator[str]:
         found = lenient_json_of(text)
         value = None if found is None else found[0]
     if value is not None:
-        yield from (candidate for candidate in strings_in(value) if _is_said(candidate))
+        yield from (candidate for candidate in strings_in(_without_other_words(value)) if _is_said(candidate))
         return
     for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
+        if _RAISES.match(bare) is not None:
+            continue
         if OF_MANUAL.match(bare) is not None or is_command(bare) or _ROW.fullmatch(bare) is not None:
             continue
         quoted = [_unescaped(found) for found in _QUOTED.finditer(bare)]
@@ -112,6 +119,19 @@ def _candidates(text: str) -> Iterator[str]:
         is_short = len(bare) <= _MAX_TALK or "{" in bare
         if is_short and _MIN_ERROR <= len(bare) <= _MAX_ERROR and may_report(bare, is_quoted=False):
             yield bare
+
+
+def _without_other_words(value: JSON, depth: int = 0) -> JSON:
+    """Return a value without the texts in it that report nothing: of definitions, of a model, of a tool that ran."""
+    if depth > _MAX_DEPTH:
+        return value
+    if isinstance(value, list):
+        return [_without_other_words(one, depth + 1) for one in value]
+    if not isinstance(value, dict):
+        return value
+    is_of_tool = isinstance(value.get("observation"), str)  # an event of an agent, with what its tool printed
+    left_out = {*_OTHER_WORDS, *(("content",) if is_of_tool else ())}
+    return {key: _without_other_words(one, depth + 1) for key, one in value.items() if key not in left_out}
 
 
 def _unescaped(found: re.Match[str]) -> str:

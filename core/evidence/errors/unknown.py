@@ -45,7 +45,7 @@ _LEVEL = re.compile(
 )
 _LEVEL_NAME = re.compile(
     r"\A(?:(?:[A-Z][a-z]{2,20} )?[Ee]rror\](?:: ?| )(?:\([\w. -]{1,40}\) )?(?=\S{3})"
-    r"|(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\]?:? {0,4}(?:\[[\w:. -]{1,60}\]:? {0,4})?(?=\S{3}))"
+    r"|(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\b\]?:? {0,4}(?:\[[\w:. -]{1,60}\]:? {0,4})?(?=\S{3}))"
 )
 # An exception that a line of a log tells whole, before the traceback below it.
 _ABOVE_TRACEBACK = re.compile(

@@ -121,7 +121,7 @@ def _is_message(value: JSON) -> bool:
 
 def _values_of(value: JSON) -> list[JSON]:
     """Return the messages of a JSON value that are held in a framework's form; none of any other."""
-    held = value.get("messages") if isinstance(value, dict) else value
+    held = value.get("messages", value.get("input")) if isinstance(value, dict) else value
     if not isinstance(held, list):
         held = [value] if is_of_framework(value) else []
     return held if held and all(map(_is_message, held)) and any(map(is_of_framework, held)) else []

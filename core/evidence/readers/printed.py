@@ -102,7 +102,7 @@ def _finds(paste: Paste) -> float:
 
 
 def _is_lines_of_json(text: str) -> bool:
-    """Return whether a text begins with two JSON objects, one per line: what Python prints in them is in their texts."""
+    """Return whether a text begins with two JSON objects, one per line: Python is only in their texts."""
     lines = islice((line for line in text[:_MAX_OF_FIELDS].splitlines() if line.strip()), 2)
     values = [json_of(line) if line.lstrip().startswith("{") else None for line in lines]
     return len(values) == 2 and all(isinstance(value, dict) for value in values)

@@ -24,6 +24,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer
+from prompt_debugger.core.evidence.values.framework_messages import is_of_telemetry
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 from prompt_debugger.core.request import body_text, read_request
 
@@ -73,7 +74,9 @@ def _is_export(value: JSONObject) -> bool:
     turns, messages = value.get("conversations"), value.get("messages")
     if isinstance(turns, list) and turns:
         return all("from" in as_object(turn) and "value" in as_object(turn) for turn in turns[:3])
-    return isinstance(messages, list) and bool(messages) and all("parts" in as_object(one) for one in messages[:3])
+    if not isinstance(messages, list) or not messages or any(map(is_of_telemetry, messages[:20])):
+        return False
+    return all("parts" in as_object(one) for one in messages[:3])
 
 
 def _read(paste: Paste) -> Evidence:

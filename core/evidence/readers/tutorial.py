@@ -19,6 +19,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.answers.native import read_native
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -177,6 +178,8 @@ def _read_parts(evidence: Evidence, prompt: str, output: str) -> Evidence:
 
 def _pipeline(value: JSON) -> Evidence:
     first = value[0] if isinstance(value, list) and value else value
+    if (answer := read_native(first)) is not None:
+        return add_answer(Evidence(Form.ANSWER, ""), answer)
     text = as_object(first).get("generated_text")
     if isinstance(text, list) and text:
         return add_answer(Evidence(Form.OBJECT, "what a pipeline generated"), read_answer(text[-1]))

@@ -8,6 +8,9 @@
     {"role": "assistant", "content": [{"type": "toolRequest", "toolCall": {"value": {…}}}]}       Goose
     {"info": {"role": "assistant"}, "parts": [{"type": "tool", "tool": …, "state": {…}}]}         OpenCode
     {"Role": {"Label": "assistant"}, "Items": [{"$type": "FunctionCallContent", …}]}              Semantic Kernel
+    {"role": "assistant", "parts": [{"type": "tool_call", "id": …, "name": …, "arguments": {…}}]}       OpenTelemetry
+    {"role": "assistant", "content": "", "additional_kwargs": {"tool_calls": […]}}            LangChain's as well
+    {"role": "tool", "content": …, "message_type": "observation", "tool_call_ids": ["a"]}                   SWE-agent
     AssistantMessage(content=[FunctionCall(id=…, arguments=…, name=…)])                           AutoGen
     AssistantMessage(content='', tool_calls=[ToolCall(function=FunctionCall(name=…, arguments=…), id=…)])   Mistral
 
@@ -33,6 +36,7 @@ _CLASSES: Mapping[str, str] = {
     "DeveloperMessage": "developer", "AIMessage": "assistant", "AIMessageChunk": "assistant",
     "AssistantMessage": "assistant", "ToolMessage": "tool", "FunctionMessage": "tool",
 }  # fmt: skip
+_OF_TELEMETRY = ("tool_call", "tool_call_response")
 AUTOGENS_RESULTS = "FunctionExecutionResultMessage"
 CLASSES = (*_CLASSES, AUTOGENS_RESULTS, "ChatMessage")
 REASONS: Mapping[str, str] = {
@@ -49,13 +53,18 @@ def messages_of(value: JSON) -> list[JSONObject]:
         if is_it(value):
             return read(value)
     parts = _items(value.get("content")) or _items(value.get("parts"))
-    are_texts = bool(parts) and all(isinstance(part.get("text"), str) for part in parts)
+    are_texts = bool(parts) and all(_text_of_part(part) is not None for part in parts)
     return _read_parts(value) if "role" in value and are_texts else []
 
 
 def is_of_framework(value: JSON) -> bool:
     """Return whether an object is a message in a framework's own form, and not in that of chat completions."""
     return isinstance(value, dict) and any(is_it(value) for is_it, _ in _READERS)
+
+
+def is_of_telemetry(value: JSON) -> bool:
+    """Return whether a message has a call or a result as OpenTelemetry records them."""
+    return any(part.get("type") in _OF_TELEMETRY for part in _items(as_object(value).get("parts")))
 
 
 def call_of(name: JSON, arguments: JSON, call_id: JSON) -> JSONObject:
@@ -188,14 +197,14 @@ def _is_part(part: JSONObject) -> bool:
     kind = str(part.get("type", ""))
     if {"toolUse", "toolResult"} & part.keys() or kind in ("toolRequest", "toolResponse", "tool-invocation"):
         return True
+    if kind in _OF_TELEMETRY:
+        return "id" in part and isinstance(part.get("name", ""), str)
     return kind.startswith("tool-") and ("toolCallId" in part or "toolName" in part)
 
 
 def _read_parts(value: JSONObject) -> list[JSONObject]:
     parts = _items(value.get("content")) or _items(value.get("parts"))
-    texts = [
-        str(part["text"]) for part in parts if isinstance(part.get("text"), str) and part.get("type") != "reasoning"
-    ]
+    texts = [text for part in parts if (text := _text_of_part(part)) is not None]
     calls: list[JSONObject] = []
     results: list[JSONObject] = []
     for part in parts:
@@ -211,11 +220,21 @@ def _read_parts(value: JSONObject) -> list[JSONObject]:
     return [*own, *results] if role == "assistant" else [*results, *own]
 
 
+def _text_of_part(part: JSONObject) -> str | None:
+    """Return the text of a part; `None` of one that has none, or is reasoning."""
+    text = part.get("text", part.get("content") if part.get("type") == "text" else None)
+    return text if isinstance(text, str) and part.get("type") != "reasoning" else None
+
+
 def _read_part(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
     """Return the call and the result that a part is; `None` for what it is not."""
     kind = str(part.get("type", ""))
     if kind in ("toolRequest", "toolResponse"):
         return _read_gooses(part)
+    if kind == "tool_call":
+        return call_of(part.get("name"), part.get("arguments"), part.get("id")), None
+    if kind == "tool_call_response":
+        return None, _result(part.get("id"), part.get("response", part.get("result")))
     used, back = as_object(part.get("toolUse")), as_object(part.get("toolResult"))
     if used:
         return call_of(used.get("name"), used.get("input"), used.get("toolUseId")), None
@@ -292,10 +311,40 @@ def _plugin_name(item: JSONObject) -> str:
     return "-".join(names)
 
 
+# SWE-agent, and LangChain's messages with the roles of chat completions.
+
+
+def _is_swe_agent(value: JSONObject) -> bool:
+    ids = value.get("tool_call_ids")
+    has_ids = value.get("role") == "tool" and isinstance(ids, list) and bool(ids) and "tool_call_id" not in value
+    return has_ids or ("role" in value and {"agent", "message_type"} <= value.keys())
+
+
+def _swe_agent(value: JSONObject) -> list[JSONObject]:
+    message = {key: value[key] for key in ("role", "content", "tool_calls", "tool_call_id", "name") if value.get(key)}
+    ids = value.get("tool_call_ids")
+    given = [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
+    if value.get("role") == "tool" and given:  # one observation for all calls of a step
+        return [_result(one, value.get("content")) for one in given]
+    return [{"content": None, **message}]
+
+
+def _keeps_calls_aside(value: JSONObject) -> bool:
+    calls = as_object(value.get("additional_kwargs")).get("tool_calls")
+    return value.get("role") == "assistant" and bool(_items(calls)) and not value.get("tool_calls")
+
+
+def _calls_from_aside(value: JSONObject) -> list[JSONObject]:
+    calls = as_object(value.get("additional_kwargs")).get("tool_calls")
+    return [{"role": "assistant", "content": value.get("content"), "tool_calls": calls}]
+
+
 _READERS: tuple[tuple[Callable[[JSONObject], bool], Callable[[JSONObject], list[JSONObject]]], ...] = (
     (_is_langchain, _langchain),
     (_is_opencode, _opencode),
     (_is_semantic_kernel, _semantic_kernel),
+    (_is_swe_agent, _swe_agent),
+    (_keeps_calls_aside, _calls_from_aside),
     (_has_parts, _read_parts),
     (_is_llama_index, _llama_index),
 )

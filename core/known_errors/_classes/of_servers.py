@@ -68,7 +68,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "server allows.",
         "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too long; or start "
         "the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp, `num_ctx` of Ollama).",
-        unless=r"allowed number of output tokens|nesting depth|cannot be broadcast|rate limit|per (?:minute|day"
+        unless=r"allowed number of output tokens|nesting depth|cannot be broadcast|rate.?limit|per (?:minute|hour|day"
         r"|min)\b|kv cache|(?:string|array) too long"
         r"|got an? (?:string|array) with length",
     ),
