@@ -42,6 +42,9 @@ _MANUAL = re.compile(
     r"(?mi)^[ \t]{0,4}\|[^\n]{0,200}\b(?:causes?|solutions?|resolutions?|meaning|fix|remedy|action|description|when)\b"
     r"[^\n]{0,200}\|[ \t]*\n[ \t]{0,4}\|[-: |]+\|[ \t]*\n(?:[ \t]{0,4}\|[^\n]*(?:\n|\Z))+"
 )
+_NOTICE = re.compile(
+    r"(?m)^[ \t]{0,8}(?:> ?)?\[!(?:TIP|NOTE|IMPORTANT|WARNING|CAUTION)\][^\n]*(?:\n[ \t]{0,8}\S[^\n]*)*"
+)
 _HEADINGS = re.compile(r"(?m)^#{1,5} [^\n]{1,120}")
 _MIN_HEADINGS = 3
 _OF_FORM = re.compile(
@@ -155,7 +158,9 @@ def has_code(text: str) -> bool:
 
 
 def drop_manual(text: str) -> str:
-    """Return a text without the tables that list which errors may come."""
+    """Return a text without the tables that list which errors may come, and without notes to a page's reader."""
+    if "[!" in text:
+        text = _NOTICE.sub("", text)
     return _MANUAL.sub("", text) if "|" in text else text
 
 

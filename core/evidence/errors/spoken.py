@@ -104,7 +104,7 @@ def _candidates(text: str) -> Iterator[str]:
         found = lenient_json_of(text)
         value = None if found is None else found[0]
     if value is not None:
-        yield from (candidate for candidate in strings_in(_without_other_words(value)) if _is_said(candidate))
+        yield from (candidate for candidate in strings_in(_drop_other_words(value)) if _is_said(candidate))
         return
     for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
@@ -121,17 +121,17 @@ def _candidates(text: str) -> Iterator[str]:
             yield bare
 
 
-def _without_other_words(value: JSON, depth: int = 0) -> JSON:
+def _drop_other_words(value: JSON, depth: int = 0) -> JSON:
     """Return a value without the texts in it that report nothing: of definitions, of a model, of a tool that ran."""
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list):
-        return [_without_other_words(one, depth + 1) for one in value]
+        return [_drop_other_words(one, depth + 1) for one in value]
     if not isinstance(value, dict):
         return value
     is_of_tool = isinstance(value.get("observation"), str)  # an event of an agent, with what its tool printed
     left_out = {*_OTHER_WORDS, *(("content",) if is_of_tool else ())}
-    return {key: _without_other_words(one, depth + 1) for key, one in value.items() if key not in left_out}
+    return {key: _drop_other_words(one, depth + 1) for key, one in value.items() if key not in left_out}
 
 
 def _unescaped(found: re.Match[str]) -> str:

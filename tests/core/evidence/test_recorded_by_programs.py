@@ -81,6 +81,14 @@ def test_a_line_that_raises_in_a_models_code_is_no_error():
     assert error_in(text) is None
 
 
+def test_a_note_to_the_reader_of_a_page_is_no_error():
+    note = "> [!TIP]\n> You must have `x` installed: run `pip install 'x[openai]'` if the model is missing."
+    page = f"Use the client with any model of the chat completions API.\n\n{note}\n"
+
+    assert error_in(page) is None
+    assert error_in(f"{page}\nopenai.BadRequestError: Error code: 400 - {{'error': {{'message': 'no model x'}}}}\n")
+
+
 def test_the_level_of_an_error_is_not_cut_in_half():
     found = error_of_text("ERROR: No model is loaded on this server for the chat completion request.")
 
