@@ -2,7 +2,7 @@
 
 Every scenario of `tests/core/formats/scenarios.py` in every family's notation, read by our census and by
 vLLM's own parsers of that family. What was meant is known, so a parser is at fault where its message differs
-(white space at the edges of text aside); the findings should say so there (recall) and nowhere else (precision).
+(whitespace at the edges of text aside); the findings should say so there (recall) and nowhere else (precision).
 A parser that fails gives no message to judge, and is counted apart. So are faults told in a note alone: without the
 prompt, which no case here has, a text without markers may all be reasoning, and nothing more can be said of it.
 

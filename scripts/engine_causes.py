@@ -74,7 +74,7 @@ async def cause_of(engine: VllmEngine, name: str, output: Output, family: str) -
     if not streams and not await _reads_sample(engine, name, output, family):
         return "it does not read a plain call of this family either, with an approximate vocabulary"
     if streams and await _is_equal(engine, name, output, is_space_free=True):
-        return "only white space or the spelling of its JSON is streamed otherwise"
+        return "only whitespace or the spelling of its JSON is streamed otherwise"
     for trial in TRIALS:
         changed = trial.change(output)
         if changed is None or not _holds_whole_calls(changed.parse):

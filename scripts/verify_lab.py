@@ -138,7 +138,7 @@ def open_turn(body: Body) -> Body:
 
 
 def drop_empty_content(body: Body) -> Body:
-    """Mend the second: an assistant that only calls says nothing, not an empty text."""
+    """Mend the second: an assistant that only calls says nothing, not an empty string."""
     messages = [
         {**one, "content": None} if one["role"] == "assistant" and one["content"] == "" else one
         for one in body["messages"]

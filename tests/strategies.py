@@ -47,7 +47,7 @@ def raw_texts(max_pieces: int = 14) -> st.SearchStrategy[str]:
 
 
 def prose() -> st.SearchStrategy[str]:
-    """Visible text without any structure, no white space at its edges; may be empty."""
+    """Visible text without any structure, no whitespace at its edges; may be empty."""
     words = st.text(
         st.characters(codec="utf-8", exclude_characters="<>[]{}`|:\\()\"'=", exclude_categories=["C"]), max_size=6
     )

@@ -1,4 +1,4 @@
-"""The program starts from trees in which the links of `prompt_debugger` were lost on the way."""
+"""The program starts from trees in which the links of `prompt_debugger` were lost in transit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # ruff: noqa: ANN401 - what a suite expects is any JSON value
 """One raw output of another project's suite, what that project expects of it, and whether we read it so.
 
-White space at the edges of a text is a matter of taste and not compared; nor is
+Whitespace at the edges of a text is a matter of taste and not compared; nor is
 what a suite says nothing about.
 """
 

@@ -191,7 +191,7 @@ def _closes_up_lines(reading: Reading) -> bool:
 
 
 def _joins_blocks_otherwise(reading: Reading) -> bool:
-    """Reasoning and content differ in white space between their pieces alone."""
+    """Reasoning and content differ in whitespace between their pieces alone."""
     case, parsed = reading.case, reading.parsed
     is_same = _squeezed(case.reasoning) == _squeezed(parsed.reasoning)
     return "calls" not in reading.faults and is_same and _squeezed(case.content) == _squeezed(parsed.content)
@@ -366,8 +366,8 @@ POLICIES = (
         _promotes_calls,
     ),
     Policy(
-        "pieces are joined with other white space",
-        "white space between pieces is a matter of taste",
+        "pieces are joined with other whitespace",
+        "whitespace between pieces is a matter of taste",
         _joins_blocks_otherwise,
     ),
     Policy(
@@ -391,7 +391,7 @@ POLICIES = (
     Policy("half a marker at the end is text, or dropped", "the census counts it as markup", _keeps_half_a_marker),
     Policy(
         "lines are closed up where a call stood",
-        "white space around calls is a matter of taste",
+        "whitespace around calls is a matter of taste",
         _closes_up_lines,
     ),
     Policy(

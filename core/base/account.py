@@ -58,9 +58,9 @@ class CharacterCounts:
 
     Attributes:
         total: All of them.
-        lost: In no field of the message; a stretch of white space alone does not count.
-        altered: Replaced by something else; a stretch of white space alone does not count.
-        blank: White space that is lost or altered as a whole stretch.
+        lost: In no field of the message; a stretch of whitespace alone does not count.
+        altered: Replaced by something else; a stretch of whitespace alone does not count.
+        blank: Whitespace that is lost or altered as a whole stretch.
         accounted: Where they belong, or what servers take out: markup, end tokens.
     """
 
@@ -72,7 +72,7 @@ class CharacterCounts:
 
     @property
     def missing(self) -> int:
-        """Characters that are lost or altered, white space alone not counted."""
+        """Characters that are lost or altered, whitespace alone not counted."""
         return self.lost + self.altered
 
 

@@ -34,12 +34,12 @@ def has_any(text: str, words: Iterable[str]) -> bool:
 
 
 def visible_whitespace(text: str) -> str:
-    """Return `text` with marks for white space: `·` space, `→` tab, `↵` newline."""
+    """Return `text` with marks for whitespace: `·` space, `→` tab, `↵` newline."""
     return "".join(_VISIBLE.get(char, char) for char in text)
 
 
 def remove_whitespace(text: str) -> str:
-    """Return `text` without any white space, to compare texts regardless of how they are spaced."""
+    """Return `text` without any whitespace, to compare texts regardless of how they are spaced."""
     return "".join(text.split())
 
 

@@ -1,7 +1,7 @@
 """The raw output of the chat's own run from its log-probabilities: the text of every token, one after the other.
 
 Servers that report no ids may still list the tokens they sampled. Some list those of the visible content alone; then
-there are fewer than the server counted, and they are not the raw output. Some give a control token an empty text.
+there are fewer than the server counted, and they are not the raw output. Some give a control token an empty string.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def repeated_token(text: str) -> Leftover | None:
 
 
 def _runs(text: str) -> Iterator[Leftover]:
-    """Yield the runs of one and the same token, with nothing but white space between."""
+    """Yield the runs of one and the same token, with nothing but whitespace between."""
     current: Leftover | None = None
     for match in _TOKEN.finditer(text):
         found = match.group()

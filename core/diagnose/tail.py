@@ -25,7 +25,7 @@ class Tail(NamedTuple):
 
     Attributes:
         prompt: The prompt.
-        header: The assistant header without reasoning markers and outer white space; "" if the template has none.
+        header: The assistant header without reasoning markers and outer whitespace; "" if the template has none.
         repeats: How often that header occurs at the very end, one after the other.
         end: The stretch of the last thing in the prompt.
         turn_end: A marker that closes a turn, if the prompt ends with one.

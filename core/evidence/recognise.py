@@ -363,7 +363,7 @@ class _LastObject:
     Where an object ends or breaks off before the end, all that began within it ends or breaks off there, too.
 
     Attributes:
-        end: Where the text ends, but for white space.
+        end: Where the text ends, but for whitespace.
     """
 
     def __init__(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""DeepSeek's markers as some templates and terminals spell them: `|` for `｜`, a blank for `▁`.
+"""DeepSeek's markers as some templates and terminals spell them: `|` for `｜`, a space for `▁`.
 
     <|tool▁calls▁begin|>      <|tool calls begin|>      for      <｜tool▁calls▁begin｜>
 
@@ -16,7 +16,7 @@ from prompt_debugger.core.base.types import CallStatus, Span
 from prompt_debugger.core.parse.reading import CallScanner, Scan
 
 _OTHER = re.compile(r"<\|(tool[▁ ](?:calls?[▁ ](?:begin|end)|sep))\|>")
-_SAID = "its markers are written with `|` in place of `｜`, or with blanks"
+_SAID = "its markers are written with `|` in place of `｜`, or with spaces"
 
 
 def own_spelling(raw: str) -> str:

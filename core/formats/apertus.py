@@ -3,7 +3,7 @@ r"""Apertus: a list of objects whose one key is the tool name.
     <|inner_prefix|>REASONING<|inner_suffix|>CONTENT
     <|tools_prefix|>[{"NAME": {ARGUMENTS}}, {"NAME": {ARGUMENTS}}]<|tools_suffix|><|assistant_end|>
 
-Drawn on two lines; written without line breaks. No white space is framing.
+Drawn on two lines; written without line breaks. No whitespace is framing.
 
 Source: the chat template of Apertus-8B-Instruct, 2025-09.
 """

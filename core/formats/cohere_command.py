@@ -10,7 +10,7 @@ r"""Cohere Command R7B, A and later: blocks in special tokens.
 
     <co>CITED WORDS</co: 0:[1,2]>                        in CONTENT; servers show or strip the marks
 
-Drawn on several lines. White space inside the action block is framing, other
+Drawn on several lines. Whitespace inside the action block is framing, other
 text is exact.
 
 Source: the chat templates of c4ai-command-r7b-12-2024 and its successors, as of 2026.

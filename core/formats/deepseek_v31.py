@@ -4,7 +4,7 @@ r"""DeepSeek V3.1: a name and JSON arguments between special tokens.
     <｜tool▁call▁begin｜>NAME<｜tool▁sep｜>{ARGUMENTS}<｜tool▁call▁end｜>
     <｜tool▁call▁begin｜>…<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>
 
-Drawn on several lines; written without line breaks. No white space is framing.
+Drawn on several lines; written without line breaks. No whitespace is framing.
 
 Source: the chat template and the tokenizer notes of DeepSeek-V3.1, 2025-08.
 """

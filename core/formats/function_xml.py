@@ -3,7 +3,7 @@ r"""VibeThinker and others: name and arguments in elements, the arguments one JS
     <think>REASONING</think>CONTENT
     <function><name>NAME</name><arguments>{ARGUMENTS}</arguments></function>
 
-White space between the elements is framing.
+Whitespace between the elements is framing.
 
 Source: tests of Rapid-MLX, whose Hermes parser reads it besides its own notation, 2026.
 """

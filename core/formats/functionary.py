@@ -2,7 +2,7 @@ r"""Functionary v3.2: a recipient per message part.
 
     >>>all\nCONTENT>>>NAME\n{ARGUMENTS}>>>NAME\n{ARGUMENTS}<|eot_id|>
 
-The first `>>>` is in the prompt. `all` addresses the user. No white space
+The first `>>>` is in the prompt. `all` addresses the user. No whitespace
 but the line break after a recipient is framing.
 
 Source: the chat template of functionary-medium-v3.2, 2024-08.

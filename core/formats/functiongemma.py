@@ -2,7 +2,7 @@ r"""FunctionGemma: Gemma 4's notation with escape tags.
 
     CONTENT<start_function_call>call:NAME{KEY:<escape>TEXT<escape>,KEY:42}<end_function_call><end_of_turn>
 
-No white space is framing. Bare words are typed by the tool's schema.
+No whitespace is framing. Bare words are typed by the tool's schema.
 
 Source: the model card of functiongemma-270m-it, 2025-12; vLLM 0.32 `tool_parsers/functiongemma_tool_parser.py`.
 """

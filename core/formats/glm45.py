@@ -9,7 +9,7 @@ GLM-4.1V and 4.5V write an answer between `<|begin_of_box|>` and `<|end_of_box|>
 which no client is shown. Laguna sometimes writes `<user>` and `</user>` in place of
 `<tool_call>` and `</tool_call>`.
 
-Values are exact: no white space in them is framing. Text is written plainly,
+Values are exact: no whitespace in them is framing. Text is written plainly,
 anything else as JSON; the tool's schema decides, and without
 one everything is text.
 

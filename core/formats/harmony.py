@@ -6,7 +6,7 @@ r"""Harmony (gpt-oss): messages with a channel, and a recipient for calls.
     <|start|>assistant to=functions.NAME<|channel|>commentary json<|message|>{ARGUMENTS}<|call|>
     <|start|>assistant<|channel|>final<|message|>CONTENT<|return|>
 
-Drawn on several lines; written without line breaks. No white space is framing.
+Drawn on several lines; written without line breaks. No whitespace is framing.
 The prompt ends with `<|start|>assistant`. A message to anyone but `assistant`
 or `user` is a call, on whatever channel; the `functions.` before the name is
 decoration. Several messages of one kind are read joined by a line break, as

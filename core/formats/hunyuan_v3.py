@@ -10,7 +10,7 @@ r"""Hunyuan 3 and 4 (Hy3): GLM's keys and values in a section, every tag with a 
 
 The suffix may be empty; then `<tool_sep>` tells this family from others, or in
 version 4, which writes none, the section around the calls.
-Values are exact and typed by the tool's schema; other white space is framing.
+Values are exact and typed by the tool's schema; other whitespace is framing.
 
 Source: the chat template of Hy3, 2026; vLLM 0.32 `tool_parsers/hy_v3_tool_parser.py`.
 """

@@ -2,7 +2,7 @@ r"""InternLM 2: one call between action tokens.
 
     CONTENT<|action_start|><|plugin|>\n{"name": "NAME", "parameters": {ARGUMENTS}}<|action_end|><|im_end|>
 
-White space inside the tokens is framing.
+Whitespace inside the tokens is framing.
 
 Source: InternLM2's tool-calling guide (Lagent format), 2024-07; vLLM 0.32 `tool_parsers/internlm2_tool_parser.py`.
 """

@@ -2,7 +2,7 @@ r"""Jamba: one section with a JSON list of calls.
 
     CONTENT<tool_calls>[\n    {"name": "NAME", "arguments": {ARGUMENTS}}\n]</tool_calls>
 
-White space inside the section is framing.
+Whitespace inside the section is framing.
 
 Source: the chat template of AI21-Jamba-1.5-Mini, 2024-08; vLLM 0.32 `tool_parsers/jamba_tool_parser.py`.
 """

@@ -10,7 +10,7 @@ r"""Kimi K3: XTML, elements made of three special tokens.
     <|close|>tools<|sep|><|close|>message<|sep|>
 
 Drawn on several lines; written without line breaks. Everything but strings is
-JSON; attribute values are escaped (`&quot;`, `&amp;`). No white space is framing.
+JSON; attribute values are escaped (`&quot;`, `&amp;`). No whitespace is framing.
 
 Source: the chat template of Kimi-K3, 2026.
 """

@@ -3,7 +3,7 @@ r"""Llama 4: a list of Python calls between special tokens.
     CONTENT<|python_start|>[NAME(KEY="text", KEY=3), NAME()]<|python_end|><|eom|>
 
 Without the tokens it is a bare list, read by the same rules as `pythonic`. No
-white space is framing but that around the list.
+whitespace is framing but that around the list.
 
 Source: the prompt-format guide of Llama 4, 2025-04; vLLM 0.32 `tool_parsers/llama4_pythonic_tool_parser.py`.
 """

@@ -2,7 +2,7 @@ r"""LM Studio's default notation, taught by its prompt to models without one of 
 
     CONTENT[TOOL_REQUEST]{"name": "NAME", "arguments": {ARGUMENTS}}[END_TOOL_REQUEST]
 
-White space inside the markers is framing, as is a line break before them.
+Whitespace inside the markers is framing, as is a line break before them.
 
 Source: LM Studio's documentation on tool use, 2026.
 """

@@ -7,7 +7,7 @@ r"""MiniMax M1: one section with a JSON object per line.
     {"name": "NAME", "arguments": {ARGUMENTS}}\n
     </tool_calls>
 
-White space inside the section, and a line break before it, are framing.
+Whitespace inside the section, and a line break before it, are framing.
 
 Source: the function-calling guide of MiniMax-M1, 2025-06.
 """

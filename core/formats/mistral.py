@@ -2,7 +2,7 @@ r"""Mistral before v11: one marker, then a JSON list of calls.
 
     CONTENT[TOOL_CALLS] [{"name": "NAME", "arguments": {ARGUMENTS}, "id": "9 CHARS"}]</s>
 
-White space between marker and list is framing. The list's bracket ends the calls.
+Whitespace between marker and list is framing. The list's bracket ends the calls.
 
 Source: the chat template of Mistral-Nemo-Instruct-2407; mistral-common's
 tokenizers v2 to v7, as of 2025-06.

@@ -3,7 +3,7 @@ r"""Nemotron Nano v2 and Llama-Nemotron: a JSON list of calls in capitals.
     <think>\nREASONING\n</think>\n\n
     CONTENT<TOOLCALL>[{"name": "NAME", "arguments": {ARGUMENTS}}, …]</TOOLCALL><SPECIAL_12>
 
-Nemotron 3 writes Qwen3-Coder's tags instead. White space inside the section is framing.
+Nemotron 3 writes Qwen3-Coder's tags instead. Whitespace inside the section is framing.
 
 Source: the chat template of NVIDIA-Nemotron-Nano-9B-v2, 2025-08.
 """

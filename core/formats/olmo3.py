@@ -3,7 +3,7 @@ r"""OLMo 3: Python calls, one per line, in a section.
     <think>REASONING</think>CONTENT
     <function_calls>\nNAME(KEY="text", KEY=3)\nNAME()\n</function_calls><|im_end|>
 
-White space inside the section is framing. `true`, `false` and `null` are
+Whitespace inside the section is framing. `true`, `false` and `null` are
 written as in JSON.
 
 Source: the chat template of Olmo-3-7B-Instruct, 2025-11; vLLM 0.32 `tool_parsers/olmo3_tool_parser.py`.

@@ -4,7 +4,7 @@ A sentence is written as its maker writes it, with a name in braces where it var
 
     Tool '{name}' not found in tools list.      {name}          any text, as little as fits
     messages.{index:int}.content                {index:int}     a whole number
-    {model:word} does not support tools         {model:word}    a text without blanks and quotation marks
+    {model:word} does not support tools         {model:word}    a text without spaces and quotation marks
 
 Patterns made this way never go back over what they have read, so they are linear in hostile text.
 """

@@ -21,7 +21,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The model returned the following errors: Invalid parameter combination.",
         Stage.REQUEST,
-        "Each field may be right, but this model does not take some of them together, and Bedrock does not say which.",
+        "Each field may be right, but this model does not accept some of them together; Bedrock does not say which.",
         "Take tools, system prompt and sampling fields out, one after the other, until it is answered; not every model "
         "of Bedrock takes tools together with the rest through Converse, so try one that is listed for tool use.",
         f"{_HUB}langchain-ai/langchain-aws/issues/566",
@@ -69,7 +69,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The text field in the ContentBlock object at messages.{message:int}.content.{part:int} is blank",
         Stage.REQUEST,
-        "A part of a message has a text that is empty or has only blanks.",
+        "A part of a message has a text that is empty or only whitespace.",
         "Leave that part out; where a turn would then have none, leave the turn out, or write a word into it. Beside a "
         "call no text is needed.",
         f"{_HUB}earendil-works/pi/issues/4975",

@@ -14,7 +14,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The request sends the results of calls and a new message of the user at once; Cohere's first API (`/v1/chat`) "
         "takes only one of them per step.",
         "Send the results with an empty `message`, or set `force_single_step: true`; a client for the second API "
-        "(`/v2/chat`) sends results as messages of the role `tool` instead.",
+        "(`/v2/chat`) sends results as messages with the role `tool` instead.",
         "https://github.com/cohere-ai/cohere-python/issues/525",
         example="invalid request: cannot specify both message and tool_results in multistep mode",
         field="tool_results",

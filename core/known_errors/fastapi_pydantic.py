@@ -128,8 +128,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "JSON: EOF while parsing a value at line 1 column 0 [type=json_invalid, input_value='',",
         Stage.PARSE,
-        "An empty text was parsed as JSON: the arguments of a call, if a tool is named, or the whole answer.",
-        "If the tool has no parameters, read an empty text as `{}`, or update the client that does not. Otherwise "
+        "An empty string was parsed as JSON: the arguments of a call, if a tool is named, or the whole answer.",
+        "If the tool has no parameters, read an empty string as `{}`, or update the client that does not. Otherwise "
         "look at the whole body of the answer: reasoning may have used up `max_tokens`, or a gateway lost the text.",
         "https://github.com/pydantic/pydantic-ai/issues/1512",
         example="1 validation error for list_files Invalid JSON: EOF while parsing a value at line 1 column 0 "

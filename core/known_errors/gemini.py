@@ -192,7 +192,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "models/{model:word} is not found for API version {version:word}, or is not supported for {method:word}",
         Stage.REQUEST,
-        "Gemini's API has no model of that name in this version, or the model does not take this kind of request; "
+        "Gemini's API has no model of that name in this version, or the model does not support this kind of request; "
         "models are taken out of service, too.",
         "Set the model to one that the API lists (`/v1beta/models`) with that method.",
         "https://ai.google.dev/api/models",

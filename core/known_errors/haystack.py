@@ -8,7 +8,7 @@ from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 MAKER = "Haystack"
 
 _EMPTY = (
-    "Update Haystack first: older releases lost pieces of streamed calls, and took the empty text of a call without "
+    "Update Haystack first: older releases lost pieces of streamed calls, and took the empty string of a call without "
     "arguments for broken JSON. If the error persists, record the stream with `capture` and paste it: it shows whether "
     "the server sent the whole arguments."
 )

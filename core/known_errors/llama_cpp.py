@@ -334,7 +334,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "'input_file' is not supported by llamacpp",
         Stage.REQUEST,
-        "A message in `input` has a file, which this server does not take.",
+        "A message in `input` has a file, which this server does not accept.",
         "Send the file's text as `input_text`, or an image as `input_image`.",
         _RESPONSES,
         field="input",

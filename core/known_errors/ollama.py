@@ -159,7 +159,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "The tool results of the history do not fit its tool calls: a call has no result, a result has no call because "
         "the assistant's message with `tool_calls` was not sent back, or a result does not name its tool.",
-        "Keep the assistant's message with its `tool_calls` in the history, then one message of the role `tool` for "
+        "Keep the assistant's message with its `tool_calls` in the history, then one message with the role `tool` for "
         "each call; `/api/chat` reads the tool's name from `tool_name`, not from `name`.",
         "https://github.com/jonigl/mcp-client-for-ollama/pull/106",
         field="messages",
@@ -169,7 +169,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "invalid tool usage",
         Stage.REQUEST,
         "A call in the history has no result, or calls a tool that was not sent.",
-        "Add a message of the role `tool` for each call, also where the tool does not exist.",
+        "Add a message with the role `tool` for each call, also where the tool does not exist.",
         "https://github.com/ollama/ollama-python/pull/569",
         example="invalid tool usage (status code: 400)",
         field="messages",

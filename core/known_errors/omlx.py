@@ -11,7 +11,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "{where} arguments must be a JSON object, got str",
         Stage.REQUEST,
-        "A call in the history has its arguments as a text, as OpenAI's protocol asks for, and this server, or this "
+        "A call in the history has its arguments as a string, as OpenAI's protocol asks for, and this server, or this "
         "release of it, takes an object.",
         "Update the server: the request is right. Until then a gateway in between can decode `arguments` into an "
         "object.",

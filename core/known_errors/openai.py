@@ -236,7 +236,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Content blocks are expected to be either text or image_url type.",
         Stage.REQUEST,
         "The message has a part of another kind, such as audio or a file, and this model takes only text and images.",
-        "Leave that part out or send it as text, or choose a model that takes it.",
+        "Leave that part out or send it as text, or choose a model that accepts it.",
         "https://platform.openai.com/docs/guides/audio",
         example="Invalid 'messages[2]'. Content blocks are expected to be either text or image_url type.",
     ),
@@ -256,8 +256,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The file type you uploaded is not supported. Please try again with a pdf",
         Stage.REQUEST,
-        "As a file of the input (`input_file`), the API does not take one of this type.",
-        "Send a PDF, or the text of the file; audio is sent to a model that takes it, as `input_audio`.",
+        "The API does not accept a file of this type as `input_file`.",
+        "Send a PDF, or the text of the file; audio is sent as `input_audio`, to a model that accepts it.",
         "https://platform.openai.com/docs/guides/pdf-files",
     ),
     KnownError(

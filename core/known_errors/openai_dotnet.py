@@ -12,7 +12,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Unknown ChatToolCallKind value.",
         Stage.COMPLETE,
         "A call, or a piece of one in a stream, has a `type` that is neither absent nor `function`: most often an "
-        "empty text in the pieces after the first.",
+        "empty string in the pieces after the first.",
         "Let the server or gateway leave `type` out of the later pieces, or write `function` there; until then ask "
         "without streaming. Record the stream with `capture` and paste it to see the piece.",
         "https://github.com/dotnet/extensions/issues/6155",

@@ -39,7 +39,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Tool message must have tool_call_id",
         Stage.REQUEST,
         "A tool result does not say which call it answers.",
-        "Give each message of the role `tool` the `tool_call_id` of its call.",
+        "Give each message with the role `tool` the `tool_call_id` of its call.",
         "https://github.com/apmantza/pi-free/pull/232",
         field="messages",
         look=Look.ID_ABSENT,

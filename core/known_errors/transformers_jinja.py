@@ -325,7 +325,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Jinja Exception: Only {roles} roles are supported",
         Stage.RENDER,
         "The template has no section for a role of the messages, often `tool`: it was made for chat without tools.",
-        "Use a template of the family that renders tools, or send results of tools as messages of the user.",
+        "Use a template of the family that renders tools, or send tool results as user messages.",
         "https://github.com/containers/ramalama/issues/2425",
         example="Jinja Exception: Only user, system and assistant roles are supported!",
         field="messages",

@@ -21,7 +21,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Each message must have at least one content element.",
         Stage.REQUEST,
-        "A message has no content: an empty text, an empty list, or none at all.",
+        "A message has no content: an empty string, an empty list, or none at all.",
         "Leave out the message that is empty, such as a system prompt or an expression that gave nothing, or write a "
         "word into it; the API takes no assistant message without content either, unless it has calls.",
         "https://github.com/n8n-io/n8n/issues/14797",

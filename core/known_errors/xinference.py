@@ -23,7 +23,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Tool response dicts require a 'name' key indicating the name of the called function!",
         Stage.REQUEST,
         "A tool message of the history has no `name`, and the chat template of this model needs one.",
-        "Add `name` (the tool that was called) to every message of the role `tool`, or serve the model with a "
+        "Add `name` (the tool that was called) to every message with the role `tool`, or serve the model with a "
         "template that pairs results by `tool_call_id`.",
         "https://github.com/xorbitsai/inference/issues/2477",
         field="messages",

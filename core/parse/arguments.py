@@ -20,7 +20,7 @@ class Arguments:
     """The arguments of one call as they occur in the text.
 
     Attributes:
-        span: As emitted, without the white space around; empty if none were written.
+        span: As emitted, without the whitespace around; empty if none were written.
         value: Decoded, if they are an object; `{}` if none were written in a finished call.
         status: Complete, truncated or malformed.
         problem: What is wrong, in plain words.

@@ -41,7 +41,7 @@ class JSONCalls:
         keys: Which members of an object hold name, arguments and id.
         guards_prose: True if the tags are ordinary text that a sentence may mention.
         one_per_tag: True if a tag contains one call and belongs to it.
-        separators: Texts between calls of one region, besides commas and white space.
+        separators: Texts between calls of one region, besides commas and whitespace.
         wrappers: Markers around visible text that belong to no call.
     """
 

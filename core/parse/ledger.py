@@ -7,7 +7,7 @@ other, it says where each character should go. With one, the order of claims is:
 2. content and reasoning claim the text that belongs there by our reading;
 3. any of their text that is still unexplained claims what is left of the raw
    text: a call leaked into content, an answer swallowed as reasoning;
-4. what nothing has claimed is markup, end, framing white space, or lost.
+4. what nothing has claimed is markup, end, framing whitespace, or lost.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class _Field:
         self.changes: list[tuple[list[Span], Span]] = []
 
     def unexplained(self) -> list[Span]:
-        """Return the gaps that contain more than white space."""
+        """Return the gaps that contain more than whitespace."""
         return [gap for gap in self.gaps if self.text[gap.start : gap.stop].strip()]
 
 
@@ -373,7 +373,7 @@ class _Accountant:
                     self._claims.claim(span, Fate.MARKUP)
 
     def _is_framing(self, span: Span, segment: Segment) -> bool:
-        """Return whether `span` is white space at the edge of text, which servers trim."""
+        """Return whether `span` is whitespace at the edge of text, which servers trim."""
         is_text = segment.kind in (SegmentKind.CONTENT, SegmentKind.REASONING)
         at_edge = span.start == segment.char_span.start or span.stop == segment.char_span.stop
         return is_text and at_edge and self._raw[span.start : span.stop].isspace()

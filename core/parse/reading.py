@@ -5,7 +5,7 @@ The order of work on one raw output:
 1. end-of-turn texts at its end are cut off;
 2. it is split into reasoning and body;
 3. a family's scanner finds the calls of each part;
-4. white space that only frames calls is markup, the rest of the body is content.
+4. whitespace that only frames calls is markup, the rest of the body is content.
 
 Two things always hold: the segments tile the raw text, and content and
 reasoning are exactly the segments of their kind, joined.

@@ -109,13 +109,13 @@ class PatternFinder:
 
 
 def skip_space(text: str, start: int, stop: int) -> int:
-    """Return the position of the first character at or after `start` that is not white space."""
+    """Return the position of the first character at or after `start` that is not whitespace."""
     match = _SPACE.match(text, start, stop)
     return start if match is None else match.end()
 
 
 def trim_span(text: str, start: int, stop: int) -> Span:
-    """Return `[start, stop)` without white space at either end; empty at `start` if it is all white space."""
+    """Return `[start, stop)` without whitespace at either end; empty at `start` if it is all whitespace."""
     begin = skip_space(text, start, stop)
     if begin == stop:
         return Span(start, start)

@@ -1,6 +1,6 @@
 """What is left is content: tile a raw output by the stretches with a meaning of their own and content between them.
 
-White space that only frames calls is markup, and so are special tokens, unless they are quoted.
+Whitespace that only frames calls is markup, and so are special tokens, unless they are quoted.
 """
 
 from __future__ import annotations

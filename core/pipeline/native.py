@@ -62,7 +62,7 @@ def asked_by(request: Request, by: Api | None, model: str | None, server: Server
     made = to_api(request.body, api, frozenset() if server is None else taken_by_api(server, api))
     if converted is not None:
         made = made._replace(notices=tuple(replace(one, field=converted.place_of(one.field)) for one in made.notices))
-    back = convert_as(api, made.body)  # what the server is asked, without what was lost on the way
+    back = convert_as(api, made.body)  # what the server is asked, without what was lost in transit
     body = request.body if back is None else back.body
     return Asked(api, body, name_model(made.body, model), (*lost, *made.notices))
 

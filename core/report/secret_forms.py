@@ -53,7 +53,7 @@ _HEAD = re.compile(
 )
 _PEM = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _MAX_BLOCK = 20_000  # characters between BEGIN and END
-# Of a block what keeps a text JSON or code stays: quotes, escapes, white space, commas; and what is covered already.
+# Of a block what keeps a text JSON or code stays: quotes, escapes, whitespace, commas; and what is covered already.
 _PART = re.compile(r"\\.|\[removed\]|[^\s\"'`\\,\u2022\[\]]+")
 
 Span = tuple[int, int]

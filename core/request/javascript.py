@@ -167,7 +167,7 @@ class _Reader:
         return found, at  # type: ignore[return-value]  # the one other value is `_UNDEFINED`
 
     def blank(self, at: int) -> int:
-        """Return the position after white space and comments."""
+        """Return the position after whitespace and comments."""
         found = _BLANK.match(self.text, at)
         return at if found is None else found.end()
 

@@ -55,7 +55,7 @@ _MENDED = {
     "python": "Python's `True`, `False` or `None` was read as JSON's `true`, `false` or `null`.",
     "control": "A raw line break or control character inside a string was kept; JSON requires it to be escaped.",
     "float": "`NaN` and `Infinity` are not valid JSON; vLLM reads them, other servers refuse them.",
-    "printed": "What Python printed of a value that JSON has no form for was read as a text.",
+    "printed": "What Python printed of a value that JSON has no form for was read as a string.",
     "overflow": "This number is too large for a float and becomes `Infinity`.",
 }
 

@@ -233,7 +233,7 @@ TEXTS = st.lists(st.sampled_from([*MARKUP.values(), "`", "``", "|", "\\", "_", "
 
 @given(TEXTS)
 def test_text_in_prose_is_read_back_as_it_was(text: str) -> None:
-    """Shown as it is written: a reader's eyes get the text, white space folded, and code for a pair of backticks."""
+    """Shown as it is written: a reader's eyes get the text, whitespace folded, and code for a pair of backticks."""
 
     def bare(words: str) -> str:
         return words.replace("`", "").replace(" ", "")

@@ -284,7 +284,7 @@ def test_paper_has_every_line_of_the_template(watched):
 
 
 def test_what_the_model_wrote_stands_above_what_was_returned(show):
-    """An altered call: hard differences underlined in red, white space alone apart."""
+    """An altered call: hard differences underlined in red, whitespace alone apart."""
     trace = dropped_call_trace()
     call: JSONObject = {"function": {"name": "get_weather", "arguments": '{"city":"Rome"}'}}
     message: JSONObject = {"role": "assistant", "content": " ", "tool_calls": [call]}

@@ -35,7 +35,7 @@ POLICIES = [
     (PeerCase("", "", "<think>a</think>Hi. <|im_end|>", content="Hi. <|im_end|>", reasoning="a"), "parser alone"),
     (PeerCase("", "", CALL, calls=(("f", {"a": "1"}),)), "typed without a schema"),
     (PeerCase("", "", CALL, tools=(TOOL,), calls=(("g", {}),)), "fitted to the request's tools"),
-    (PeerCase("", "", "<think>a b</think>c", content="c", reasoning="ab"), "other white space"),
+    (PeerCase("", "", "<think>a b</think>c", content="c", reasoning="ab"), "other whitespace"),
     (PeerCase("", "", "<think>a</think>b", content="b", reasoning=""), "switched off is thrown away"),
     (PeerCase("", "", "<think>a</think>Hi. <tool_ca", content="Hi.", reasoning="a"), "half a marker"),
     (PeerCase("", "", "<think>a</think>b\n\nc", content="b\nc"), "closed up"),

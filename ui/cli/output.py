@@ -127,7 +127,7 @@ def sentences(message: str, hint: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return `text` with its white space folded to single spaces."""
+    """Return `text` with its whitespace folded to single spaces."""
     return " ".join(text.split())
 
 

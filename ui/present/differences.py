@@ -1,6 +1,6 @@
 """What the model wrote compared with what the message says, field by field: what differs, and how much that matters.
 
-Strings are aligned by `difflib`; a stretch that differs in white space alone is
+Strings are aligned by `difflib`; a stretch that differs in whitespace alone is
 soft, any other is hard. Two spellings of one JSON value are distinguished from two values.
 """
 
@@ -28,7 +28,7 @@ class FieldDifference(NamedTuple):
 
     Attributes:
         target: Path in the message.
-        state: `hard`, `soft` (white space alone), `spelling` (one JSON value in two spellings), `missing` or `added`.
+        state: `hard`, `soft` (whitespace alone), `spelling` (one JSON value in two spellings), `missing` or `added`.
         word: The same in words.
         written: What the model wrote, as [stretch, mark]: mark is "", `hard` or `soft`.
         returned: What the message says, likewise.
@@ -52,7 +52,7 @@ def field_differences(parse: Parse, ledger: Ledger, chat: ChatResult | None) -> 
 
 
 def align_texts(written: str, returned: str) -> tuple[list[JSON], list[JSON]]:
-    """Return both texts in stretches with a mark: "" where they agree, `soft` for white space alone, else `hard`."""
+    """Return both texts in stretches with a mark: "" where they agree, `soft` for whitespace alone, else `hard`."""
     left, right = _PIECES.findall(written), _PIECES.findall(returned)
     start = _common(left, right)
     stop = _common(left[start:][::-1], right[start:][::-1])

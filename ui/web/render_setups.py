@@ -103,7 +103,7 @@ def use_own_template(found: FoundSetup, body: JSONObject) -> FoundSetup:
 
 
 def keep_edges(template: str, own: str) -> str:
-    """Return the editor's text with the white space of the model's own template at its ends.
+    """Return the editor's text with the whitespace of the model's own template at its ends.
 
     Gradio's editor is filled with a text stripped of it, and a template may print its last line breaks.
     What someone types there counts as typed; line breaks in front would move every line, and stay away.

@@ -221,7 +221,7 @@ class ParserAccount:
         altered: Calls that it gives with another name or other arguments.
         invented: Calls that the output does not hold.
         cut: Calls inside which the output ends.
-        missing: Characters that are lost or altered; a stretch of white space alone does not count.
+        missing: Characters that are lost or altered; a stretch of whitespace alone does not count.
     """
 
     dropped: int

@@ -1,7 +1,7 @@
 """The server of llama-cpp-python: llama.cpp's model behind OpenAI's endpoints, and none of llama.cpp's own.
 
 It ends an answer that it streams when another request comes (`interrupt_requests`, the default), leaves control tokens
-out of its text, and lists its tokens only where alternatives are asked for; a control token has an empty text there.
+out of its text, and lists its tokens only where alternatives are asked for; a control token has an empty string there.
 In a stream it is not asked for them: 0.3.36 then repeats a piece for a control token and loses the last ones.
 """
 

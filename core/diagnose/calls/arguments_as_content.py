@@ -57,7 +57,7 @@ def report_arguments(trace: Trace, content: str) -> Report | None:
         title=f"Content is nothing but arguments for {names}{'' if one else ', of which one is meant'}: the name of "
         "the tool is missing.",
         detail=f"Its keys ({listed(list(value), 6)}) are those that {'this tool' if one else 'these tools'} of the "
-        "request takes, and the answer has no call: the model called the tool, and its name was lost on the way, or "
+        "request takes, and the answer has no call: the model called the tool, and its name was lost in transit, or "
         "never written.",
         evidence=(in_message("content", content, Span(0, len(content))),),
         fix=(_OF_HARMONY if is_harmony else _OF_NAME,),

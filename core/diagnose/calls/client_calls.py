@@ -42,7 +42,7 @@ _OF_NOTATION = {
     ),
     Notation.LISTED: (
         "It is a list in words, as clients and proxies write out calls of the history: the model repeats what it read.",
-        "Send calls of the history as `tool_calls` and their results as messages of the role `tool`. If the history "
+        "Send calls of the history as `tool_calls` and their results as messages with the role `tool`. If the history "
         "contains none, check that the prompt contains the tools (`render`): a model without a notation writes words.",
     ),
     Notation.AGENTS: (
@@ -56,9 +56,9 @@ _OF_NOTATION = {
     Notation.PRINTED: (
         "It is a call in the form that clients keep and print, not in a model's notation: the model repeats what it "
         "read in the history, where calls are written out as text.",
-        "Send calls of the history as `tool_calls` and their results as messages of the role `tool`; update the agent "
-        "framework, which may have written them into the text. Start again without these turns, as the model repeats "
-        "them.",
+        "Send calls of the history as `tool_calls` and their results as messages with the role `tool`; update the "
+        "agent framework, which may have written them into the text. Start again without these turns, as the model "
+        "repeats them.",
     ),
     Notation.DSML: (
         "The attribute `string` shows it: these are the tags of DeepSeek V3.2 and V4 (DSML), but without the marker "

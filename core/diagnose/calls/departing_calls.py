@@ -1,6 +1,6 @@
 r"""Calls in content that depart from their notation so that a parser's flag alone does not help: what does, for each.
 
-    {"name": "f", "arguments": "{\"a\": 1}"}       arguments encoded twice: parsers hand them on as a text
+    {"name": "f", "arguments": "{\"a\": 1}"}       arguments encoded twice: parsers pass them on as a string
     "{\"name\": \"f\", \"arguments\": …}"          the whole call encoded twice: no parser reads it
     {"name": "f", "arguments": {…}}</tool_call>    no opening tag: parsers begin at it
 

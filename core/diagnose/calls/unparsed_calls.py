@@ -18,8 +18,8 @@ from prompt_debugger.core.formats import FORMATS
 _REPORT_TO_PROVIDER = "For a hosted model, report it to the provider."
 _NO_NOTATION = (
     "No parser reads a call in plain words. Send the calls of the history as `tool_calls` and their results as "
-    "messages of the role `tool`: a client or proxy that writes them out as text teaches the model to do the same. If "
-    "the history contains none, the model lost its own notation: look at the template, and at a heavy quantization."
+    "messages with the role `tool`: a client or proxy that writes them out as text teaches the model to do the same. "
+    "If the history contains none, the model lost its own notation: look at the template, and at a heavy quantization."
 )
 _OF_GEMMA3 = (
     "No parser reads Python in a `tool_code` fence, which Gemma 3 writes where a prompt describes functions: it "

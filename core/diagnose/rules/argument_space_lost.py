@@ -1,7 +1,7 @@
 r"""The parser stripped whitespace from an argument.
 
 What it finds:
-    A returned string that lacks white space which the written one has at its
+    A returned string that lacks whitespace which the written one has at its
     start or its end, beyond the line breaks that the format uses as framing.
 
 Why it matters:
@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.words import counted
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report, per call, the strings that lost white space."""
+    """Report, per call, the strings that lost whitespace."""
     for call in altered_arguments(trace):
         stripped = [
             (path, written, returned)

@@ -134,8 +134,8 @@ def _name_within(call: CallField) -> str | None:
 def _longer(call: CallField, name: str) -> Report:
     if _SPACED.fullmatch(name):
         return Report(
-            title=f"The name of a returned call has blanks in it: `{name}`.",
-            detail=f"`{call.field}.function.name` is {name!r}, and no tool's name has blanks: the model did not copy "
+            title=f"The name of a returned call contains spaces: `{name}`.",
+            detail=f"`{call.field}.function.name` is {name!r}, and no tool's name does: the model did not copy "
             "the name as it was declared, or what it wrote was split into words.",
             evidence=(in_message(f"{call.field}.function.name", name),),
             fix="Compare it with the names of the request's tools. A server that constrains calls by a grammar keeps "

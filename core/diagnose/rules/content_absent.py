@@ -2,7 +2,7 @@
 
 What it finds:
     For every text of every message, tool results included: does it occur in the
-    prompt, as it is, trimmed, JSON-escaped, or with its white space changed? A
+    prompt, as it is, trimmed, JSON-escaped, or with its whitespace changed? A
     text that does not is reported with its message. Assistant text is compared
     without its reasoning block, which templates leave out on purpose, and system
     text without the billing header of Claude Code, which servers remove.

@@ -103,7 +103,7 @@ def _resend(suspects: Sequence[FindingEvidence]) -> Iterator[Step]:
 
 
 def _suspects(trace: Trace, printed: Sequence[str]) -> Iterator[FindingEvidence]:
-    """Yield the contents of the request that the printed lists contain, as parts or as an empty text."""
+    """Yield the contents of the request that the printed lists contain, as parts or as an empty string."""
     for index, message in numbered_messages(trace.request):
         content = message.get("content")
         if (content == "" or isinstance(content, list)) and any(_is_in(content, one) for one in printed):

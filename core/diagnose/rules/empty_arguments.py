@@ -103,7 +103,7 @@ def _has_gaps(trace: Trace) -> bool:
 
 _FILL = '''\
 def fix(message):
-    """Take an empty text for no arguments."""
+    """Take an empty string for no arguments."""
     for call in message.get("tool_calls") or ():
         call["function"]["arguments"] = call["function"]["arguments"] or "{}"
     return message

@@ -1,7 +1,7 @@
 """An assistant message of the history says nothing.
 
 What it finds:
-    A message of the role `assistant` that is not the last one and contains neither text nor
+    A message with the role `assistant` that is not the last one and contains neither text nor
     reasoning nor tool calls.
 
 Why it matters:

@@ -2,7 +2,7 @@ r"""The command that starts the server ends before some of its flags.
 
 What it finds:
     A command over several lines in which one line does not continue: it has no
-    `\` at its end, has a blank after it, or is a comment. The flags below never
+    `\` at its end, has a space after it, or is a comment. The flags below never
     reach the server. Silent where calls came back, and where no other line of
     the text continues: then copying lost the marks.
 

@@ -78,7 +78,7 @@ def _report_in_one_value(call: CallField) -> Iterator[Report]:
         title=f"The arguments of the call to `{call.name}` are one string that contains {len(fault.parts)} JSON "
         "objects.",
         detail=f"`{values[0][0]}` in `{field}` is {text[:160]!r}: {fault.words}. A client joined the arguments of "
-        "several calls and, as the result was not JSON, wrapped it as a text.",
+        "several calls and, as the result was not JSON, wrapped it as a string.",
         evidence=(in_message(field, as_text(call.arguments)),),
         fix="Make a separate call of each object. The client that assembled the stream joined calls that share an "
         "index, or dropped their indexes: distinguish them by index and id, or ask without streaming.",

@@ -1,7 +1,7 @@
 """A system message comes after other messages, or there are several.
 
 What it finds:
-    Messages of the role `system` or `developer` that are not the first one.
+    Messages with the role `system` or `developer` that are not the first one.
 
 Why it matters:
     Templates that print the system text into the head of the prompt refuse the request

@@ -78,7 +78,7 @@ def _touching(tokens: Sequence[Token], span: Span) -> range:
 
 
 def _is_token(tokens: Sequence[Token], span: Span, marker: str) -> bool:
-    """Return whether one entry of the vocabulary is the marker, perhaps with the white space around it."""
+    """Return whether one entry of the vocabulary is the marker, perhaps with the whitespace around it."""
     places = _touching(tokens, span)
     kind_of = tokens.kind_of if isinstance(tokens, TokenTable) else lambda place: tokens[place].kind
     if any(kind_of(place) in (TokenKind.SPECIAL, TokenKind.ADDED) for place in places):

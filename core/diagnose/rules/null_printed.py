@@ -52,7 +52,7 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=f"The prompt says `None` for {', '.join(f'`{field}`' for field in fields[:3])}.",
         detail=f"The field is null and the template prints it unchanged, {len(found)} times in all."
-        + (" Servers that turn null into an empty text before rendering are not affected." if is_local else ""),
+        + (" Servers that turn null into an empty string before rendering are not affected." if is_local else ""),
         evidence=(
             *(in_prompt(prompt, span.char_span, span.field) for span in found),
             *(in_request(field) for field in fields),

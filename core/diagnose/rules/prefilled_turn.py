@@ -1,7 +1,7 @@
 """The request ends with an assistant message, and does not say whether it is to be continued.
 
 What it finds:
-    A last message of the role `assistant`, without `continue_final_message`; or
+    A last message with the role `assistant`, without `continue_final_message`; or
     both `continue_final_message` and `add_generation_prompt` set to true, which
     exclude each other. A conversation without `model` and with a column of data sets
     beside it is named as a row of training data.

@@ -3,7 +3,7 @@ r"""The id or the name of a streamed call is not where clients look for it: in i
 What it finds:
     Pieces of one call, by its index, of which a later one has the call's id (a
     note) or its name (a warning) again, the text `null` for its name, or the name as
-    null or an empty text (a note, and only of what was pasted: many servers send it); and a call whose first piece
+    null or an empty string (a note, and only of what was pasted: many servers send it); and a call whose first piece
     has no name while a later one has. Not a second call under the same index.
 
 Why it matters:
@@ -73,7 +73,7 @@ def _note_head(heads: dict[tuple[int, str], str], index: int, call_id: str, name
 def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str, str]]:
     """Yield event, index, id and name of each piece of a call that names its index; "" for what it does not say.
 
-    The last one is the name as written where it is given but is not a name: `null`, or an empty text.
+    The last one is the name as written where it is given but is not a name: `null`, or an empty string.
     """
     for event, delta in enumerate(deltas):
         for call in as_list(delta.delta.get("tool_calls")):

@@ -3,7 +3,7 @@
 What it finds:
     Content, reasoning, calls or finish_reason that differ between the assembled stream and
     the whole answer, where both runs wrote the same token ids. Two runs that wrote
-    different tokens are never compared. A difference in white space alone is a note:
+    different tokens are never compared. A difference in whitespace alone is a note:
     several parsers strip it in one mode only. A warning if a stream was requested that says
     `length`, and only the whole answer hides it. Of a stream and a whole answer that
     were pasted, which are two runs: that the stream lacks a call or arguments (an inference).
@@ -46,7 +46,7 @@ class _Difference(NamedTuple):
 
     @property
     def is_white_space(self) -> bool:
-        """Whether white space is all that differs."""
+        """Whether whitespace is all that differs."""
         return "".join(self.whole.split()) == "".join(self.stream.split())
 
 

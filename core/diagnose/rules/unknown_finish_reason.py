@@ -113,14 +113,14 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _empty_words(stream: ChatResult | None) -> int:
-    """Return how many events of a stream give an empty text as finish_reason, as they came over the wire."""
+    """Return how many events of a stream give an empty string as finish_reason, as they came over the wire."""
     return 0 if stream is None else sum(1 for _ in _EMPTY.finditer(stream.body[:_MAX_BODY]))
 
 
 def _report_early(count: int) -> Report:
     many = "1 event of the stream has" if count == 1 else f"{count} events of the stream have"
     return Report(
-        title=f"{many} an empty text as finish_reason before the stream ends.",
+        title=f"{many} an empty string as finish_reason before the stream ends.",
         detail="The protocol has `null` there until the last event: clients that stop at the first finish_reason "
         "that is not null end the answer at that event, and lose what follows, such as the arguments of a call.",
         evidence=(in_message("finish_reason", ""),),

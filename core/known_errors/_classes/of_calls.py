@@ -60,10 +60,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:tool|call|function|arguments)\b.{0,120}?: ?eof while parsing a value at line 1 column 0\b",
         Stage.PARSE,
         Cause.OUTPUT,
-        "An empty text arrived where JSON was expected",
+        "An empty string arrived where JSON was expected",
         "The text that should be JSON has no characters at all. In a call, these are its arguments: some servers send "
-        "an empty text for a tool without parameters, where an empty object is expected.",
-        "If the tool has no parameters, read an empty text as an empty object, or update the client that does not. "
+        "an empty string for a tool without parameters, where an empty object is expected.",
+        "If the tool has no parameters, read an empty string as an empty object, or update the client that does not. "
         "If it has some, or if an answer was read, ask once without streaming and look at the whole body: a gateway "
         "may have lost the text, or the model wrote none.",
         unless=_OF_REQUEST,
@@ -122,7 +122,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "A call lacks an argument that the tool needs",
         "The call was run, and {name|a parameter of the tool} got no value: the model left it out or named it "
-        "differently, or the arguments were cut or lost on the way.",
+        "differently, or the arguments were cut or lost in transit.",
         "Look at the arguments as they came (paste the call). If {name|the parameter} is in them, the program that "
         "runs the call read them too early or by another name: update it. If not, list it under `required`, describe "
         "it with an example, and give the program's complaint back as the tool's result, so that the model corrects "

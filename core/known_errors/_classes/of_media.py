@@ -56,7 +56,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.SETTING,
         "This model or server does not accept such media",
-        "The request contains an image, video, audio or file of a kind that the model as it is served does not take.",
+        "The request contains an image, video, audio or file of a kind that the served model does not accept.",
         "Send text only, or serve a vision model as one: llama.cpp and its relatives need the projector of the "
         "same model (`--mmproj FILE`); elsewhere choose a multimodal model and endpoint.",
     ),

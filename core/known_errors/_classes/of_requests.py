@@ -68,7 +68,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "A value of the request contains characters that are not allowed there",
         "Bedrock allows only the characters of the pattern that it names in {path|that field}; for the name of a tool "
         "these are letters, digits, `_` and `-`.",
-        "Look at {path|the field}: a name in the history that the model made up, or one with a dot, a blank or a "
+        "Look at {path|the field}: a name in the history that the model made up, or one with a dot, a space or a "
         "slash. Rename it there, too, as each later request repeats it; its numbers count from 0, and `member` stands "
         "for an entry of a list.",
     ),
@@ -180,8 +180,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.REQUEST,
         Cause.REQUEST,
         "An assistant message of the history is empty",
-        "An assistant message must have a text or calls, and one has neither: an answer that was only reasoning, was "
-        "stopped, or whose calls were dropped on the way, was kept in the history.",
+        "An assistant message must have text or calls, and one has neither: an answer that was only reasoning, was "
+        "stopped, or whose calls were dropped in transit, was kept in the history.",
         "Leave that message out, or send what it really contained: its calls (with their results after it), or a text. "
         "Gateways that convert between APIs lose calls or reasoning here: try without them.",
         look=Look.CONTENT_ABSENT,
@@ -305,7 +305,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server does not know the role of a message",
         "A message has the role {name|that the message names}, and this server accepts other ones only.",
         "Send instructions as `system` in place of `developer` (clients have a switch or a map of roles for servers "
-        "other than OpenAI's), and results of tools in the form that this server knows.",
+        "other than OpenAI's), and tool results in the form that this server knows.",
     ),
     ErrorClass(
         "roles-out-of-order",
@@ -350,9 +350,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server could not decode a JSON text in the messages",
         "It failed before the model ran, while it made the prompt: servers decode the `arguments` of the calls in the "
         "history, and those of one call are not JSON, or empty.",
-        "Look at `tool_calls` of the assistant messages: `arguments` must be a text with a whole JSON object, at least "
-        "an empty one. Calls that broke off, or whose pieces were not joined, must not go into the history as they "
-        "are; newer releases of servers accept an empty text.",
+        "Look at `tool_calls` of the assistant messages: `arguments` must be a string with a whole JSON object, at "
+        "least an empty one. Calls that broke off, or whose pieces were not joined, must not go into the history as "
+        "they are; newer releases of servers accept an empty string.",
         around=r"error in preprocessing promp|_preprocess_chat|parse_chat_messages|_postprocess_messages",
         look=Look.BROKEN_ARGUMENTS,
     ),
@@ -363,7 +363,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The server did not find the schema of `response_format`",
         "It reads the schema at `response_format.json_schema.schema`, and nothing was there: the request has the "
-        "schema in another place, or this release loses it on the way.",
+        "schema in another place, or this release loses it.",
         "Send `response_format` with the type `json_schema`, and in its `json_schema` a `name` and the schema as "
         "`schema`; if it was sent so, update the server.",
         around=r"(?:site|dist)-packages/(?:lmdeploy|vllm|sglang|mlx_lm|mlx_vlm)/|\blmdeploy\b",

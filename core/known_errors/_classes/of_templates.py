@@ -189,7 +189,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The chat template failed on a value that is missing or of another type",
         "The template reads {name|a value} where the request, or the server, contains nothing or something of "
         "another type.",
-        "Compare that line of the template with the request: `content` must be a text where the template cuts or "
+        "Compare that line of the template with the request: `content` must be a string where the template cuts or "
         'joins texts (not `null` beside calls, not a list of parts), tools are written as `{"type": "function", '
         '"function": {…}}` with one `type` for each parameter, and the template\'s own names come in '
         "`chat_template_kwargs` or from the tokenizer (`bos_token`). `render REQUEST --chat-template FILE` shows the "

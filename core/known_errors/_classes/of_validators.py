@@ -14,7 +14,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"\bvalid dictionary or instance of Content\b(?! ?\w)",
         Stage.RENDER,
         Cause.REQUEST,
-        "The format of gpt-oss does not take this `content`",
+        "The format of gpt-oss does not allow this `content`",
         "The server turns each message into one of harmony, OpenAI's format for gpt-oss. The `content` of a message is "
         "a list of parts that it does not convert, or an empty list.",
         "Send `content` as a plain text in every message, and leave it out or send `null` beside `tool_calls`; or "
@@ -172,10 +172,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.OUTPUT,
         "A text that should be JSON is not",
         "A program parsed text as JSON, usually the model's output, and the message names the place where it gave up: "
-        "*EOF* means that the text ends, or contains only white space, before the JSON is closed.",
-        "Look at the text and at `finish_reason`: if it is `length`, raise `max_tokens`; blanks up to the limit mean "
-        "that the prompt does not ask for JSON while the grammar allows blanks; prose or a code fence means that "
-        "the schema was not enforced.",
+        "*EOF* means that the text ends, or contains only whitespace, before the JSON is closed.",
+        "Look at the text and at `finish_reason`: if it is `length`, raise `max_tokens`; whitespace up to the limit "
+        "means that the prompt does not ask for JSON while the grammar allows whitespace; prose or a code fence means "
+        "that the schema was not enforced.",
     ),
     ErrorClass(
         "value-unfit",

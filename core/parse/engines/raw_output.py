@@ -99,7 +99,7 @@ class ParseOptions(TypedDict, total=False):
         streaming: Whether to stream the output in several chunkings, too, and compare; by default true.
         seed: Of the random chunkings; by default 0.
         thorough: Whether to try many more chunkings, single cuts among them.
-        is_space_free: Whether that comparison ignores white space around content and reasoning, and how the JSON of
+        is_space_free: Whether that comparison ignores whitespace around content and reasoning, and how the JSON of
             arguments is written.
     """
 

@@ -48,11 +48,11 @@ class Added(Protocol):
 
     @property
     def lstrip(self) -> bool:
-        """Whether it takes the white space in front of it."""
+        """Whether it takes the whitespace in front of it."""
 
     @property
     def rstrip(self) -> bool:
-        """Whether it takes the white space after it."""
+        """Whether it takes the whitespace after it."""
 
     @property
     def single_word(self) -> bool:

@@ -34,7 +34,7 @@ class PositionLexer(Lexer):
         offset = 0
         for line, token, value in super().tokeniter(source, name, filename, state):
             if value and not text.startswith(value, offset):
-                offset = text.find(value, offset)  # white space that the lexer trims without a token
+                offset = text.find(value, offset)  # whitespace that the lexer trims without a token
             position = Position(line)
             position.start, position.stop = offset, offset + len(value)
             offset = position.stop

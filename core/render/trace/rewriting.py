@@ -32,7 +32,7 @@ def rewritten_runs(original: str, runs: Runs, text: str, encode: Encode | None =
 
 
 def respaced_runs(original: str, runs: Runs, text: str) -> Runs:
-    """Return the runs of `text`, which differs from `original` in its white space alone.
+    """Return the runs of `text`, which differs from `original` in its whitespace alone.
 
     Anything else is taken as a whole. Arguments as `rewritten_runs`.
     """

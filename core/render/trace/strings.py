@@ -304,7 +304,7 @@ def rewritten(original: TracedStr, text: str, encode: Encode | None = None) -> T
 
 
 def respaced(original: TracedStr, text: str) -> TracedStr:
-    """Return `text`, which differs from `original` in its white space alone; anything else is taken as a whole."""
+    """Return `text`, which differs from `original` in its whitespace alone; anything else is taken as a whole."""
     return traced(text, respaced_runs(plain(original), original._runs, text))
 
 

@@ -108,7 +108,7 @@ def cause_of_chance(left: Trace, right: Trace) -> str | None:
 
 
 def _cause_by_lost_sampling(left: Trace, right: Trace) -> str | None:
-    """Return which fields that shape what is sampled were lost on the way to one API and not to the other.
+    """Return which fields that shape what is sampled were lost in transit to one API and not to the other.
 
     With a fixed seed and one prompt they are all that is known to differ.
     """

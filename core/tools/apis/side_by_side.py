@@ -1,6 +1,6 @@
 """The same request by chat completions, Responses and Messages: what differs, and at which stage it began.
 
-A difference has a cause only where it shows: prompts are explained by what was lost on the way to an API, or by what
+A difference has a cause only where it shows: prompts are explained by what was lost in transit to an API, or by what
 the server is proved to do to a request; different outputs by different prompts; different answers to one output by the
 way it was read and written out. Anything else is said not to be explained.
 """
@@ -123,7 +123,7 @@ def compare_apis(left: Trace, right: Trace) -> Iterator[ApiDifference]:
 
 
 def _request(pair: tuple[Api, Api], left: Trace, right: Trace) -> Iterator[ApiDifference]:
-    """Yield what was lost on the way to one API and not to the other."""
+    """Yield what was lost in transit to one API and not to the other."""
     for this, other in ((left, right), (right, left)):
         for notice in this.lost:
             if notice not in other.lost:

@@ -5,7 +5,7 @@
     raw         what the history has beyond the prompt, up to the end of the turn
 
 Where the history does not begin with the prompt (reasoning stripped, an empty block put in), the output begins where
-the two part, never inside a marker, and after text that differs only in white space; where the prompt left reasoning
+the two part, never inside a marker, and after text that differs only in whitespace; where the prompt left reasoning
 open and the history does not close it, the output gets the closing tag, for that is what the model has to write there.
 """
 
@@ -244,7 +244,7 @@ def _first_difference(prompt: str, history: str) -> int:
 
 
 def _drop_repeat(closed: str, written: str) -> str:
-    """Return what was written without what the prompt has already: all of it in other white space, or a closed block.
+    """Return what was written without what the prompt has already: all of it in other whitespace, or a closed block.
 
     >>> _drop_repeat("  </think> ", "</think>Hm.")
     'Hm.'

@@ -203,7 +203,7 @@ def _kind(value: JSON) -> str:
 
 
 def _text_said(name: str, want: str | None, got: str | None) -> _Said:
-    """Compare a text; white space around it belongs to the markup, so losing or keeping it is not a fault."""
+    """Compare a text; whitespace around it belongs to the markup, so losing or keeping it is not a fault."""
     want, got = want or "", got or ""
     if want == got:
         return _Said((), ())

@@ -2,7 +2,7 @@
 
 So every piece between two added tokens is encoded once, however many texts it is in
 (`FastTokenizer.pieces_of`): the ids are the same, to the last one. Where an added token takes
-white space from its neighbours, or asks what they are, texts are encoded whole.
+whitespace from its neighbours, or asks what they are, texts are encoded whole.
 """
 
 from __future__ import annotations

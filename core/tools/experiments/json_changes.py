@@ -32,7 +32,7 @@ class JsonChange:
 
     @property
     def is_soft(self) -> bool:
-        """Whether two texts differ in white space alone."""
+        """Whether two texts differ in whitespace alone."""
         left, right = self.left, self.right
         return isinstance(left, str) and isinstance(right, str) and remove_whitespace(left) == remove_whitespace(right)
 

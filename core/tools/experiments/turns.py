@@ -402,7 +402,7 @@ class TurnStudy:
         return replace(prompt, text=asked + output, keys=prompt.keys + written.keys)
 
     def _sampled(self, output: str) -> str:
-        """Return a rendered output without the white space that the template adds after its end token."""
+        """Return a rendered output without the whitespace that the template adds after its end token."""
         tokenizer = self.base.setup.tokenizer
         special = set(self.base.setup.named_tokens.values())
         if tokenizer is not None:

@@ -131,7 +131,7 @@ def _text_before(source: str) -> Iterator[str]:
 
 
 def _line_break_at_a_marker(source: str) -> Iterator[str]:
-    r"""Take white space where a pattern wants one `\n`, or a marker without the line break next to it."""
+    r"""Take whitespace where a pattern wants one `\n`, or a marker without the line break next to it."""
     for start, end in _literals(source):
         text = source[start:end]
         if r"\n" in text and "(" in text:

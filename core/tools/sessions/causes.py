@@ -141,7 +141,7 @@ def _content(role: str, old: JSON, new: JSON) -> tuple[str, str]:
     before, after = text_of(old), text_of(new)
     if before is not None and after is not None:
         if before.strip() == after.strip():
-            return f"White space around a {role} message changes.", "Keep messages as they were sent the first time."
+            return f"Whitespace around a {role} message changes.", "Keep messages as they were sent the first time."
         if role == "tool" and len(after) < len(before) and _is_trimmed(before, after):
             return (
                 "A tool's result was trimmed after it had been sent in full.",

@@ -313,7 +313,7 @@ def _matches(counted: Sequence[Exchange], setup: RenderSetup) -> int:
     )
 
 
-# Whether two messages are the same is asked without digits, ids, white space and thinking, since those are what changes
+# Whether two messages are the same is asked without digits, ids, whitespace and thinking, since those are what changes
 # between turns and breaks the cache: such a request still belongs to its session.
 _LOOKED_BACK = 400  # sessions, the latest
 _SYSTEM = ("system", "developer")

@@ -1,7 +1,7 @@
 """A dataset from what was recorded: requests of HARs, logs, saved runs and lines of JSON; near-duplicates folded.
 
 Two requests are near-duplicates if roles, tools and parameters are the same, and so are the texts but for digits,
-ids, case and white space: the same question about another order number shows the same fault.
+ids, case and whitespace: the same question about another order number shows the same fault.
 """
 
 from __future__ import annotations

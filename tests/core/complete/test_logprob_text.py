@@ -1,4 +1,4 @@
-"""Raw output from log-probabilities: all tokens or none, and what an empty text means."""
+"""Raw output from log-probabilities: all tokens or none, and what an empty string means."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_an_end_token_without_text_is_everywhere() -> None:
 
 
 def test_ids_in_the_log_probabilities_are_the_ids_of_the_run() -> None:
-    """llama.cpp's server lists `id` beside an empty text for control tokens."""
+    """llama.cpp's server lists `id` beside an empty string for control tokens."""
     content: list[JSON] = [
         {"id": 8, "token": "", "bytes": [], "logprob": -0.1, "top_logprobs": []},
         {"id": 324, "token": "functions.", "bytes": [102], "logprob": -0.1, "top_logprobs": []},

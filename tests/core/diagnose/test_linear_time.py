@@ -52,7 +52,7 @@ def test_returned_calls_are_reported_in_linear_time(name: str) -> None:
 
 @pytest.mark.parametrize("unit", ["functools", "\n", "a", "{", "default_api.", "to=functions."])
 def test_a_message_that_repeats_itself_is_looked_through_in_linear_time(unit: str) -> None:
-    """A model that loops: a name was looked for from each letter of one word, white space from each blank."""
+    """A model that loops: a name was looked for from each letter of one word, whitespace from each blank."""
 
     def work(size: int) -> None:
         message: JSONObject = {"role": "assistant", "content": unit * size}

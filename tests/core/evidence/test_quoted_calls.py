@@ -146,7 +146,7 @@ STREAM = "".join(
 
 
 def test_an_empty_finish_reason_before_the_end_of_a_stream_is_a_note():
-    assert "2 events of the stream have an empty text as finish_reason" in said(STREAM.replace("EMPTY", '""'))
+    assert "2 events of the stream have an empty string as finish_reason" in said(STREAM.replace("EMPTY", '""'))
     assert not codes(STREAM.replace("EMPTY", "null"))
 
 

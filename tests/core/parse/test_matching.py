@@ -62,7 +62,7 @@ PAIRINGS: dict[str, tuple[list[ToolCallAttempt], list[JSONObject], list[tuple[in
         [returned("f", '{"c": 4}'), returned("f", '{"b": 2, "a": 1}')],
         [(0, 1), (1, 0)],
     ),
-    "arguments that are no JSON, but for white space around them": (
+    "arguments that are no JSON, but for whitespace around them": (
         [written("f", " {x "), written("f", "{y")],
         [returned("f", "{y"), returned("f", "{x")],
         [(0, 1), (1, 0)],

@@ -1,7 +1,7 @@
 # ruff: noqa: E501  # a line break in a template is part of what is tested
 """Ten templates that use Jinja as no one should, one group of its features each.
 
-They are written for one conversation, whose values are made to be awkward: quotes, white space at the ends,
+They are written for one conversation, whose values are made to be awkward: quotes, whitespace at the ends,
 a boolean, a null and two equal numbers in the arguments of a call.
 """
 

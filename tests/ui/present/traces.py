@@ -81,7 +81,7 @@ RAW_TEXT = (
 
 
 def tokens_of(text: str, *, field: str | None = None, line: int | None = None) -> tuple[Token, ...]:
-    """Return a plausible token table of `text`: words, white space, control tokens."""
+    """Return a plausible token table of `text`: words, whitespace, control tokens."""
     tokens = []
     for match in _PIECES.finditer(text):
         piece = match.group()

@@ -111,7 +111,7 @@ class GrowingMessage:
 
 
 def trimmed(message: Message) -> Message:
-    """Return a message without the white space around its texts, which belongs to nothing once a call is cut out."""
+    """Return a message without the whitespace around its texts, which belongs to nothing once a call is cut out."""
     reasoning, content = (text.strip() or None if text else None for text in (message.reasoning, message.content))
     return replace(message, reasoning=reasoning, content=content)
 

@@ -40,7 +40,7 @@ class Stream(Protocol):
 
 @dataclass(frozen=True)
 class TrimmedStream:
-    """A stream whose messages have no white space around their texts, and the same arguments in the same writing.
+    """A stream whose messages have no whitespace around their texts, and the same arguments in the same writing.
 
     Attributes:
         stream: What it is made of.

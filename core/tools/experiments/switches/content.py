@@ -1,4 +1,4 @@
-"""Switches for the content of messages: "" or null, text or parts, and white space at its edges."""
+"""Switches for the content of messages: "" or null, text or parts, and whitespace at its edges."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ SEEDS: dict[str, Body] = {
     ),
     "schema without a type": _messages(_ASK, tools=[_UNTYPED]),
     "own keys in a function": _chat(tools=[_tool({**_WEATHER, "x-owner": "team-a"}), _tool(_SEARCH)]),
-    "tool removed on the way": _messages(
+    "tool removed in transit": _messages(
         _HI, {"role": "assistant", "content": "Hello!"}, {"role": "system", "content": [_REMOVED]}, _ASK
     ),
     "namespace": _responses([_ASK], tools=[_NAMESPACE, {"type": "function", **_SEARCH}]),
@@ -192,7 +192,7 @@ _BOTH: dict[str, tuple[str, ...]] = {
     "two summaries": (f"responses prompt: {_RC}",),
     "answer to be continued": _OTHER_ANSWER,
     "schema without a type": (f"messages prompt: {_RC}",),
-    "tool removed on the way": (
+    "tool removed in transit": (
         "messages message: prompt",
         f"messages prompt: {_RC}",
         "messages raw: prompt",

@@ -224,7 +224,7 @@ SEEDS: dict[str, Body] = {
     ),
     "empty arguments": _chat(*_called(None, _IDS[0], arguments=" ")),
     "arguments that are a list": _chat(*_called(None, _IDS[0], arguments="[1]")),
-    "only white space next to a call": _chat(*_called("\n\n", _IDS[0])),
+    "only whitespace next to a call": _chat(*_called("\n\n", _IDS[0])),
     "empty part of several next to a call": _chat(*_called(_text("Let me look.", ""), _IDS[0])),
     "Responses with an output in parts": _responses(
         [

@@ -26,7 +26,7 @@ texts = st.lists(st.sampled_from(PARTS), max_size=14).map("".join)
 
 
 class Kind(NamedTuple):
-    """How a vocabulary treats white space and added tokens."""
+    """How a vocabulary treats whitespace and added tokens."""
 
     scheme: str | None = None
     rstrip: bool = False
@@ -40,7 +40,7 @@ KINDS = {
     "metaspace always": Kind(scheme="always"),
     "metaspace never": Kind(scheme="never"),
     "prepending normaliser": Kind(scheme="never", prepend=True),
-    "markers that take white space": Kind(rstrip=True),
+    "markers that take whitespace": Kind(rstrip=True),
     "markers found in normalised text": Kind(normalized=True),
 }
 
@@ -84,7 +84,7 @@ def test_pieces_have_the_ids_of_the_whole(tokenizer: FastTokenizer, several: lis
 
 def test_only_markers_that_leave_their_neighbours_alone_are_boundaries(tmp_path: Path) -> None:
     assert build(KINDS["byte-level"], tmp_path).boundaries == frozenset(MARKERS)
-    assert build(KINDS["markers that take white space"], tmp_path).boundaries == frozenset()
+    assert build(KINDS["markers that take whitespace"], tmp_path).boundaries == frozenset()
     assert build(KINDS["markers found in normalised text"], tmp_path).boundaries == frozenset()
 
 

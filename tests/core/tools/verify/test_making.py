@@ -73,7 +73,7 @@ NEAR = {
     "an id": (
         "See 0b9f1c5e-6f1a-4c3f-9f60-0d6c2b0a7b11.", "See 7a9f1c5e-6f1a-4c3f-9f60-0d6c2b0a7bff."
     ),
-    "white space and case": ("Where  is\nParis?", "where is paris?"),
+    "whitespace and case": ("Where  is\nParis?", "where is paris?"),
 }  # fmt: skip
 
 
