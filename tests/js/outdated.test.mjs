@@ -19,7 +19,7 @@ globalThis.document = {
 const pd = await load(["outdated.js", "json_format.js"], { editorView: () => ({ state: { doc: { toString: () => typed } } }) });
 
 function tell(run, state) {
-  pd.tellVerdict({ run, state });
+  pd.notifyVerdict({ run, state });
   return isMarked;
 }
 

@@ -13,21 +13,21 @@ const pd = await load(["stored_layout.js", "splitters.js", "settling.js"], { isK
 const SPLIT = { name: "parse", first: "", label: "", least: 20, most: 80 };
 
 test("what was chosen is read again, each name for itself", () => {
-  pd.keepRoom("parse", 33);
-  pd.keepRoom("wrap-template", true);
-  assert.deepEqual([pd.readRoom("parse"), pd.readRoom("wrap-template"), pd.readRoom("main")], [33, true, null]);
-  pd.keepRoom("parse", null);
-  assert.equal(pd.readRoom("parse"), null);
+  pd.storeLayout("parse", 33);
+  pd.storeLayout("wrap-template", true);
+  assert.deepEqual([pd.readLayout("parse"), pd.readLayout("wrap-template"), pd.readLayout("main")], [33, true, null]);
+  pd.storeLayout("parse", null);
+  assert.equal(pd.readLayout("parse"), null);
 });
 
 test("a browser that shall keep nothing keeps nothing, and forgets what it had", () => {
-  pd.keepRoom("parse", 33);
+  pd.storeLayout("parse", 33);
   isKeeping = false;
-  pd.keepRoom("main", 40);
-  assert.equal(pd.readRoom("parse"), null);
+  pd.storeLayout("main", 40);
+  assert.equal(pd.readLayout("parse"), null);
   pd.forgetAll();
   isKeeping = true;
-  assert.deepEqual([pd.readRoom("parse"), pd.readRoom("main")], [null, null]);
+  assert.deepEqual([pd.readLayout("parse"), pd.readLayout("main")], [null, null]);
 });
 
 test("nonsense in the browser's memory is as good as nothing", () => {

@@ -25,7 +25,7 @@ globalThis.document = {
 async function scrolledBy(...states) {
   const pd = await load(["verdict_height.js"]);
   scrolled = 0;
-  states.forEach(([state, run]) => pd.tellVerdict({ state, run }));
+  states.forEach(([state, run]) => pd.notifyVerdict({ state, run }));
   return scrolled;
 }
 

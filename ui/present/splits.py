@@ -52,7 +52,7 @@ def _split(trace: Trace, outcome: VllmOutcome, parts_at: int) -> JSONObject:
     start = len("".join(deltas[:parts_at]))
     before, after, streamed = outcome.parting or (None, None, None)
     return {
-        "told": outcome.first_unequal or "",
+        "smallest": outcome.first_unequal or "",
         "usual": outcome.usual_unequal or "",
         "first": first,
         "count": len(deltas),

@@ -75,7 +75,7 @@ function isIndic(character) {
 const PLAIN = /^[\x21-\x7e]*$/;
 const PLAIN_LINES = /^[\n\t\x20-\x7e]*$/;
 
-// Text as it may be drawn: nothing in it hides or reorders; white space as marks on demand.
+// Text as it may be drawn: nothing in it hides or reorders; whitespace as marks on demand.
 /**
  * @param {string} text
  * @param {boolean} whitespace

@@ -11,7 +11,7 @@ import { failedStrip, lostStrip } from "./lost_connection.js";
 import { loopOrder } from "../tools/loop_view.js";
 import { comparisonRefused } from "../tools/comparison_view.js";
 import { chosenTrials } from "../tools/fixes_view.js";
-import { order, orderRefused, tellAt, fillOrder } from "./orders.js";
+import { order, orderRefused, answerAt, fillOrder } from "./orders.js";
 import { fillRunText } from "./outdated.js";
 import { typed } from "./typed.js";
 import { unpackText } from "../lib/packing.js";
@@ -25,5 +25,5 @@ import { requestEdited } from "../editor/template_editor.js";
 globalThis.PromptDebugger = {
   applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller, editorLanguage, failedStrip,
   keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, runExtended, settle,
-  tellAt, typed, unpackText, fillOrder, fillRunText,
+  answerAt, typed, unpackText, fillOrder, fillRunText,
 };

@@ -9,7 +9,7 @@ import { editorView, replaceRequest } from "../editor/editor_link.js";
 import { host, onForget, onVerdict } from "../lib/host.js";
 import { open as openPanel } from "../views/linking.js";
 import { isOutdated, openedRun } from "./outdated.js";
-import { allRuns, clear, drop, makeRoom, put, runOf } from "./kept_runs.js";
+import { allRuns, clear, drop, dropOldest, put, runOf } from "./kept_runs.js";
 import { packText, saveFile, unpackText } from "../lib/packing.js";
 
 /**
@@ -118,7 +118,7 @@ async function keep({ header, columns }) {
   last.kept = id;
   if (!isSame && isWhole) expectRuns([before ?? NaN, id]); // what ended without a verdict is compared with nothing
   if (isWhole) before = id;
-  await makeRoom();
+  await dropOldest();
   await redraw();
   if (!isSame) runIsKept(isWhole, { id, packed });
   return undefined;

@@ -1,5 +1,5 @@
 // @ts-check
-// The database of this browser's runs: one record a run, its file packed as an event carries it.
+// The database of this browser's runs: one record per run, its file packed in the form that events carry.
 
 /**
  * @typedef {{ id: number, at: number, title: string, badge: string, tone: string, sentence: string, ended: string, target: string,
@@ -60,8 +60,8 @@ export async function clear() {
   await settled((await store("readwrite")).clear());
 }
 
-// The oldest go where the runs become too many, or too much.
-export async function makeRoom() {
+// Deletes the oldest runs when there are too many of them, or they take too much space.
+export async function dropOldest() {
   let size = 0;
   const old = (await allRuns()).filter((run, at) => (size += run.packed.length) > MAX_PACKED || at >= MAX_RUNS);
   if (old.length) await drop(old.map((run) => run.id));

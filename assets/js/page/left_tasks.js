@@ -32,7 +32,7 @@ function taken() {
 }
 
 /** @param {string} name */
-function tell(name) {
+function showNotice(name) {
   const view = /** @type {HTMLElement | null} */ (document.querySelector("#pd-" + name + " .pd"));
   if (!view) return;
   const words = make("p", "pd-left-task", WORDS);
@@ -47,4 +47,4 @@ function tell(name) {
 }
 
 globalThis.addEventListener("pagehide", note);
-whenDrawn(document, () => taken().forEach(tell));
+whenDrawn(document, () => taken().forEach(showNotice));

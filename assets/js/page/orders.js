@@ -1,8 +1,8 @@
 // @ts-check
-// Orders of the views: a button inside a view asks for something by a button of gradio's that no one sees, and the answer
-// comes in one channel: a text for the editor, for the clipboard, a file, how a fix went, or why it could not be done.
+// Orders of the views: a button inside a view triggers a hidden gradio button, and every answer comes through one channel:
+// a text for the editor or the clipboard, a file, the outcome of a fix, or why it could not be done.
 import { builders } from "../lib/builders.js";
-import { tellOffered } from "../views/offered_fix.js";
+import { showOutcome } from "../views/offered_fix.js";
 import { prose } from "../lib/dom.js";
 import { replaceRequest } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";
@@ -11,26 +11,26 @@ import { proofAdded } from "../views/next_step.js";
 import { saveFile } from "../lib/packing.js";
 
 /** @type {unknown} */
-let value = ""; // what is asked for, until gradio takes it
+let value = ""; // the order, until gradio reads it
 /** @type {Element | null} */
-let teller = null; // where the answer is told
-let comparesNext = false; // the next run is made of the last one's request
-let isCompared = false; // the one that is shown is
+let answerPlace = null; // where the answer is shown
+let comparesNext = false; // the next run is of a changed request, to be compared with the last run
+let isCompared = false; // the run that is shown is to be compared
 /** @type {number | null} */
-let shownRun = null; // its number
+let shownRun = null; // number of the run that is shown
 
 /** @type {NonNullable<typeof host.order>} */
 export const order = (buttonId, order, status) => {
   value = order;
-  teller = status;
+  answerPlace = status;
   const element = document.getElementById(buttonId);
   if (element) element.click();
 };
 
 /** @param {string | Element | null} place */
-export const tellAt = (place) => (teller = typeof place === "string" ? document.getElementById(place) : place);
+export const answerAt = (place) => (answerPlace = typeof place === "string" ? document.getElementById(place) : place);
 
-// The first input of each such event; the others go as they are.
+// Puts the order in as the first input of such an event; the other inputs stay as they are.
 /**
  * @param {unknown} _
  * @param {...unknown} rest
@@ -42,7 +42,7 @@ export const fillOrder = (_, ...rest) => [value, ...rest];
  * @param {string} [hint]
  */
 function say(sentence, hint) {
-  if (teller && teller.isConnected) teller.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
+  if (answerPlace && answerPlace.isConnected) answerPlace.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
 }
 
 export const orderRefused = () => {
@@ -64,12 +64,12 @@ async function copy(text, name) {
     area.readOnly = true;
     area.value = text;
     area.setAttribute("aria-label", "Copy it from here");
-    if (teller) teller.replaceChildren(area);
+    if (answerPlace) answerPlace.replaceChildren(area);
     area.select();
   }
 }
 
-// Puts a request into the editor, as if typed: it can be undone. Runs it, if asked, and then compares, if wanted.
+// Puts a request into the editor as if it were typed, so it can be undone. Runs it and compares the runs, if asked to.
 /**
  * @param {string} text
  * @param {boolean} isRun
@@ -85,7 +85,7 @@ export const applyRequest = (text, isRun, isForComparing = true) => {
   run.click();
 };
 
-// A quick run may end before its first word is drawn: runs are told apart by their number.
+// A quick run may end before anything of it is drawn: runs are distinguished by their numbers.
 onVerdict((verdict) => {
   if (verdict.run !== shownRun && comparesNext) [isCompared, comparesNext] = [true, false];
   else if (verdict.run !== shownRun) isCompared = false;
@@ -101,7 +101,7 @@ host.order = order;
 
 /** @type {Record<string, (header: any, text: () => string, columns: ArrayBuffer) => unknown>} */
 const ANSWERS = {
-  offered: (header) => tellOffered(header),
+  offered: (header) => showOutcome(header),
   copy: (header, text) => copy(text(), header.name),
   apply: (header, text) => applyRequest(text(), header.runs !== false, header.compares !== false),
   file: (header, text, columns) => {

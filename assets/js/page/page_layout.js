@@ -2,7 +2,7 @@
 // Room on the page: it shows itself once everything is in its place, with headings, handles, and the panes as they were left.
 import { make } from "../lib/dom.js";
 import { host } from "../lib/host.js";
-import { keepRoom, readRoom } from "./stored_layout.js";
+import { storeLayout, readLayout } from "./stored_layout.js";
 import { whenDrawn } from "../lib/settling.js";
 import { addSplitters } from "./splitters.js";
 import "./phone.js";
@@ -30,6 +30,6 @@ async function settle() {
   requestAnimationFrame(() => (document.documentElement.dataset.settled = "true"));
 }
 
-host.readRoom = readRoom;
-host.keepRoom = keepRoom;
+host.readLayout = readLayout;
+host.storeLayout = storeLayout;
 whenDrawn(document, settle);

@@ -15,7 +15,7 @@ import { CHOICES, makeFragment, readFragment, readPlayground, settleLink } from 
 /** @typedef {import("./shared_link.js").LinkState} LinkState */
 
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
-const EASY_CHARS = 8_000; // every chat program and tracker passes on that much
+const EASY_CHARS = 8_000; // every chat program and issue tracker accepts that many
 const MAX_CHARS = 32_000;
 
 /**
@@ -32,11 +32,10 @@ function strip(badge, sentence, detail, tone, held = false) {
   });
 }
 
-// The new values of [editor, tool parser, reasoning parser, model, tokenizer, case, notices, verdict].
 /** @type {LinkState | null} */
-let held = null; // state of the link that the page was opened with, if it brings a run
-let isTaken = false; // the link; gradio tells of a change also whenever the menu answers, as it does when a run is opened
-let wanted = ""; // the place that is to be shown once a run is drawn
+let held = null; // the link that the page was opened with, if it contains a run
+let isTaken = false; // whether the link was applied: gradio reports a change again whenever the menu answers, such as when a run is opened
+let wanted = ""; // the place to show once a run is drawn
 
 onVerdict((verdict) => {
   if (verdict.state !== "done" || !wanted) return;
@@ -45,10 +44,11 @@ onVerdict((verdict) => {
   goToPlace(place);
 });
 
+// Returns the new values of [editor, tool parser, reasoning parser, model, tokenizer, case, notices, verdict].
 /** @param {...unknown} current */
 async function applyLink(...current) {
   /** @type {unknown[]} */
-  const values = current.map(() => SAME); // as it stands by then, not as it stood when this was asked
+  const values = current.map(() => SAME); // a field keeps the value that it has by then, not the one from when this was called
   if (isTaken) return values;
   isTaken = true;
   const verdict = values.length - 1;
@@ -62,7 +62,7 @@ async function applyLink(...current) {
     if (found.request !== undefined) {
       values[5] = null;
       values[6] = await packPayload({ state: "ok", summary: "From a link; it is read when you press Run.", items: [] });
-      values.splice(7, verdict - 7, ...host.sharePage.empty); // a recorded run that was shown belongs to another request
+      values.splice(7, verdict - 7, ...host.sharePage.empty); // the recorded run on display belongs to another request
     }
     const from = state.from ? "This came from a link of the chat template playground." : "This request came from a link.";
     const detail = [taken.length ? "Taken: " + taken.join(", ") + "." : "", left.length ? "Left out: " + left.join(", ") + "." : ""];
@@ -89,7 +89,7 @@ const FORMS = [
 ];
 
 builders.share = (root) => {
-  let opening = ""; // the bundle that is on its way
+  let opening = ""; // the bundle that is being opened
   root.classList.add("pd-share");
   const toggle = button("Share \u25be", "pd-small pd-share-toggle", () => show(Boolean(menu.hidden)));
   toggle.setAttribute("aria-controls", "pd-share-menu");
@@ -221,7 +221,7 @@ builders.share = (root) => {
   /** @param {Decoded} decoded */
   async function deliver({ header, columns }) {
     if (header.kind === "page") return arrive(header);
-    if (header.kind === "failure") reveal(true); // what was pasted or dropped was asked with the menu closed
+    if (header.kind === "failure") reveal(true); // a bundle that was pasted or dropped is opened with the menu closed
     if (header.kind === "failure") return say(header.sentence + (header.hint ? " " + header.hint : ""), "error");
     if (header.kind === "opened") {
       addRun(["opened " + timeWords(Date.now(), Date.now()), header.name].join(" \u00b7 "), opening);
@@ -284,7 +284,7 @@ builders.share = (root) => {
   return { show: (decoded) => decoded && deliver(decoded) };
 };
 
-// The clipboard may be closed to a page: then the text is shown, or saved, instead.
+// Returns whether the text was copied. A browser may deny a page the clipboard; the text is then shown or saved instead.
 /** @param {string} text */
 async function copy(text) {
   try {

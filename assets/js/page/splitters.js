@@ -1,7 +1,7 @@
 // @ts-check
 // Handles between panes: dragged, or moved with the arrow keys; a double click gives the width back to the style sheet.
 import { make } from "../lib/dom.js";
-import { keepRoom, readRoom } from "./stored_layout.js";
+import { storeLayout, readLayout } from "./stored_layout.js";
 
 const STEP = 2; // per cent
 
@@ -43,7 +43,7 @@ export function shareAfter(split, key, share) {
  * @param {Split} split
  */
 export function keptShare(split) {
-  const kept = readRoom(split.name);
+  const kept = readLayout(split.name);
   return typeof kept === "number" && Number.isFinite(kept) ? within(split, kept) : null;
 }
 
@@ -77,7 +77,7 @@ class Splitter {
     });
     this.handle.addEventListener("dblclick", () => this.choose(null));
     this.handle.addEventListener("pointerdown", (event) => this.drag(event));
-    new ResizeObserver(() => this.tell()).observe(this.pane);
+    new ResizeObserver(() => this.updateValue()).observe(this.pane);
   }
 
   /** @param {PointerEvent} event */
@@ -111,8 +111,8 @@ class Splitter {
   /** @param {number | null} share */
   choose(share) {
     this.set(share);
-    keepRoom(this.split.name, share);
-    this.tell();
+    storeLayout(this.split.name, share);
+    this.updateValue();
   }
 
   // The box that both panes share.
@@ -126,7 +126,7 @@ class Splitter {
     return within(this.split, whole ? (this.pane.getBoundingClientRect().width / whole) * 100 : 50);
   }
 
-  tell() {
+  updateValue() {
     this.handle.setAttribute("aria-valuenow", String(Math.round(this.measured())));
   }
 }
@@ -134,6 +134,6 @@ class Splitter {
 export function addSplitters() {
   SPLITS.forEach((split) => {
     const pane = /** @type {HTMLElement | null} */ (document.querySelector(split.first));
-    if (pane) new Splitter(split, pane).tell();
+    if (pane) new Splitter(split, pane).updateValue();
   });
 }

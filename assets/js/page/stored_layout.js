@@ -1,13 +1,13 @@
 // @ts-check
-// How the page is divided, and what wraps: kept in this browser, if anything is.
+// How the page is divided and which views wrap lines, stored in this browser if it stores anything.
 import { isKeeping } from "../editor/draft.js";
 import { onForget } from "../lib/host.js";
 
-const ROOM = "pd-room";
+const KEY = "pd-room";
 
 function readAll() {
   try {
-    const all = JSON.parse(globalThis.localStorage.getItem(ROOM) || "null");
+    const all = JSON.parse(globalThis.localStorage.getItem(KEY) || "null");
     return all && typeof all === "object" ? all : {};
   } catch {
     return {};
@@ -15,22 +15,22 @@ function readAll() {
 }
 
 /**
- * What was kept under a name; null without.
+ * The value stored under a name; null if there is none.
  * @param {string} name
  */
-export function readRoom(name) {
+export function readLayout(name) {
   const value = isKeeping() ? readAll()[name] : null;
   return value === undefined ? null : value;
 }
 
 /**
  * @param {string} name
- * @param {unknown} value null takes it back.
+ * @param {unknown} value null deletes it.
  */
-export function keepRoom(name, value) {
+export function storeLayout(name, value) {
   if (!isKeeping()) return;
   try {
-    globalThis.localStorage.setItem(ROOM, JSON.stringify({ ...readAll(), [name]: value }));
+    globalThis.localStorage.setItem(KEY, JSON.stringify({ ...readAll(), [name]: value }));
   } catch {
     // it lasts as long as the page
   }
@@ -38,8 +38,8 @@ export function keepRoom(name, value) {
 
 onForget(() => {
   try {
-    globalThis.localStorage.removeItem(ROOM);
+    globalThis.localStorage.removeItem(KEY);
   } catch {
-    // nothing is kept anyhow
+    // then nothing was stored
   }
 });

@@ -14,9 +14,9 @@ import { visibleText } from "../lib/payload.js";
 const TITLES = { prompt: "Prompt", raw: "Raw output", message: "Message" };
 
 builders.apis = (root, name) =>
-  bench(root, name, "The request of the last run, asked by chat completions, Responses and Messages on the same server: prompts, outputs and messages side by side, and the cause of each difference.", (/** @type {{ columns?: Column[], differences: Difference[] }} */ told) => {
-    if (!told.columns) return [];
-    return [told.differences.length > 0 && differences(told.differences), columns(told.columns)];
+  bench(root, name, "The request of the last run, asked by chat completions, Responses and Messages on the same server: prompts, outputs and messages side by side, and the cause of each difference.", (/** @type {{ columns?: Column[], differences: Difference[] }} */ header) => {
+    if (!header.columns) return [];
+    return [header.differences.length > 0 && differences(header.differences), columns(header.columns)];
   });
 
 /** @param {Difference[]} found */

@@ -18,26 +18,26 @@ builders.check_cell = (root) => {
     show(decoded) {
       root.replaceChildren();
       if (!decoded) return;
-      const told = decoded.header;
-      if (told.state === "error") return root.append(prose("p", "pd-bench-sentence", told.sentence + " " + told.hint));
-      root.append(cellHead(told), sides(told));
-      if (told.deltas.length) root.append(deltas(told));
-      if (told.account) root.append(...differences(told.account));
+      const header = decoded.header;
+      if (header.state === "error") return root.append(prose("p", "pd-bench-sentence", header.sentence + " " + header.hint));
+      root.append(cellHead(header), sides(header));
+      if (header.deltas.length) root.append(deltas(header));
+      if (header.account) root.append(...differences(header.account));
       const open = document.querySelector(".pd-check-open");
       if (open) open.scrollIntoView({ block: "nearest" }); // the sheet must not cover what it is about
     },
   };
 };
 
-/** @param {CellHeader} told */
-function cellHead(told) {
+/** @param {CellHeader} header */
+function cellHead(header) {
   const head = make("header", "pd-check-cell-head");
   const title = make("h2", "pd-check-title");
-  title.append(make("code", "pd-effect-name", told.short), " \u00b7 " + told.about);
-  head.append(title, button("Open in Parse", "", () => takeCell?.(told.parser, told.answer), told.by_hand));
+  title.append(make("code", "pd-effect-name", header.short), " \u00b7 " + header.about);
+  head.append(title, button("Open in Parse", "", () => takeCell?.(header.parser, header.answer), header.by_hand));
   head.append(button("Close", "", (event) => event.currentTarget.closest(".pd")?.replaceChildren()));
-  const words = told.cell.problem || (told.cell.remark ? "Comes back; " + told.cell.remark + "." : "Comes back unchanged, whole and streamed.");
-  head.append(prose("p", "pd-check-problem", told.cell.streamed === "untried" && told.cell.state === "pass" ? "Comes back unchanged; streaming was not tried." : words));
+  const words = header.cell.problem || (header.cell.remark ? "Comes back; " + header.cell.remark + "." : "Comes back unchanged, whole and streamed.");
+  head.append(prose("p", "pd-check-problem", header.cell.streamed === "untried" && header.cell.state === "pass" ? "Comes back unchanged; streaming was not tried." : words));
   return head;
 }
 
@@ -60,35 +60,35 @@ function pane(title, note, ...children) {
   return { element, body };
 }
 
-/** @param {CellHeader} told */
-function sides(told) {
+/** @param {CellHeader} header */
+function sides(header) {
   const box = make("div", "pd-check-sides");
-  const sent = pane("The answer that went in", "", make("span", "", JSON.stringify(told.sent, null, 1)));
+  const sent = pane("The answer that went in", "", make("span", "", JSON.stringify(header.sent, null, 1)));
   const raw = pane("Raw output, by outcome", "");
-  const back = pane("What came back", told.account ? told.account.figures : "");
-  if (told.prompt_tail) raw.body.append(make("span", "pd-muted pd-check-tail", visibleText(told.prompt_tail.slice(-60), false)));
-  (told.account ? told.account.segments : []).forEach((one) => {
+  const back = pane("What came back", header.account ? header.account.figures : "");
+  if (header.prompt_tail) raw.body.append(make("span", "pd-muted pd-check-tail", visibleText(header.prompt_tail.slice(-60), false)));
+  (header.account ? header.account.segments : []).forEach((one) => {
     const isAlarm = one.fate === "lost" || one.fate === "altered";
     const element = make("span", "pd-fate pd-fate-" + one.fate, visibleText(one.text, isAlarm));
     element.title = one.word;
     raw.body.append(element);
   });
-  if (told.account) drawJson(back.body, told.account.message);
-  if (told.account && told.account.missing) back.body.append(make("p", "pd-missing", told.account.missing));
+  if (header.account) drawJson(back.body, header.account.message);
+  if (header.account && header.account.missing) back.body.append(make("p", "pd-missing", header.account.missing));
   box.append(sent.element, raw.element, back.element);
   return box;
 }
 
-/** @param {CellHeader} told */
-function deltas(told) {
+/** @param {CellHeader} header */
+function deltas(header) {
   const row = make("div", "pd-deltas pd-check-deltas");
   row.append(make("span", "pd-muted", "The smallest chunking that fails:"));
-  told.deltas.forEach((text) => {
+  header.deltas.forEach((text) => {
     const one = make("span", "pd-delta");
     one.append(make("code", "pd-delta-text", visibleText(text, true) || "\u2205"));
     row.append(one);
   });
-  if (told.more_deltas) row.append(make("span", "pd-muted", "\u2026 " + plural(told.more_deltas, "delta") + " more"));
+  if (header.more_deltas) row.append(make("span", "pd-muted", "\u2026 " + plural(header.more_deltas, "delta") + " more"));
   return row;
 }
 

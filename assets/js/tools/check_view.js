@@ -41,11 +41,11 @@ builders.model_check = (root, name) => {
   const state = { kind: "all", failing: false, showsAll: false, open: null };
   /** @type {CheckHeader} */
   let header;
-  const view = bench(root, name, "Which parsers read what this model's template teaches it to write, and which flags does a server need? The template prints seventeen answers; every parser of the engine is tested on them, whole and streamed. No weights, no GPU. Leave empty for the page's current model.", (told) => {
-    header = told;
-    if (told.state !== "done") return [];
+  const view = bench(root, name, "Which parsers read what this model's template teaches it to write, and which flags does a server need? The template prints seventeen answers; every parser of the engine is tested on them, whole and streamed. No weights, no GPU. Leave empty for the page's current model.", (next) => {
+    header = next;
+    if (next.state !== "done") return [];
     state.open = null;
-    return [recommendation(told), matrixBox(), reasons(told), template(told)];
+    return [recommendation(next), matrixBox(), reasons(next), template(next)];
   });
 
   /**

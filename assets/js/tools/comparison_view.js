@@ -30,7 +30,7 @@ const [addressed, beside] = runsOfAddress();
 let chosen = beside === undefined ? null : [addressed, beside]; // ids of A and B
 const MAX_ADDED = 8;
 const MAX_NAME = 200;
-let told = ""; // of what was asked for; stays above what is compared, until other runs are
+let notice = ""; // of what was asked for; stays above what is compared, until other runs are
 let newestAdded = 0; // ids of bundles go down from 0
 /** @type {{ draw(): void, ask(): void, refused(): void } | null} */
 let view = null;
@@ -54,7 +54,7 @@ export function offerRuns(runs) {
  */
 export function expectRuns(pair) {
   chosen = pair;
-  told = "";
+  notice = "";
 }
 
 /**
@@ -99,7 +99,7 @@ export function chooseRuns([left, right]) {
 export function chooseNamedRuns(pair) {
   chooseRuns(pair);
   const isThere = pair.every((id) => choices.some((one) => one.id === id));
-  if (!isThere) told = "The address names a run that this browser does not have: it was made in another one, or forgotten." + (settled() ? " The newest runs are shown instead." : "");
+  if (!isThere) notice = "The address names a run that this browser does not have: it was made in another one, or forgotten." + (settled() ? " The newest runs are shown instead." : "");
   view?.draw();
 }
 
@@ -148,7 +148,7 @@ builders.comparison = (root) => {
       list.disabled = choices.length === 0;
     });
     swap.disabled = pair === null;
-    if (told) status.textContent = told;
+    if (notice) status.textContent = notice;
   }
 
   function refused() {
@@ -205,8 +205,8 @@ builders.comparison = (root) => {
       if (!decoded) return empty();
       const { header } = decoded;
       if (header.sides && header.sides.some((/** @type {Side} */ side, /** @type {number} */ at) => side.name !== names[at])) return undefined; // of others
-      status.textContent = header.note || told;
-      told = "";
+      status.textContent = header.note || notice;
+      notice = "";
       status.dataset.tone = header.tone || "";
       if (header.kind === "note") return undefined;
       const drawn = JSON.stringify(header);

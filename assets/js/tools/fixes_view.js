@@ -4,7 +4,7 @@ import { bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
 import { commandBox } from "../views/offered_fix.js";
 import { button, copyText, make, prose, region, table, under } from "../lib/dom.js";
-import { applyRequest, order, tellAt } from "../page/orders.js";
+import { applyRequest, order, answerAt } from "../page/orders.js";
 import { plural, visibleText } from "../lib/payload.js";
 import { saveFile } from "../lib/packing.js";
 
@@ -265,7 +265,7 @@ builders.shrunk = (root, name) =>
     said.setAttribute("role", "status");
     row.append(
       button("Open it in the editor", "", () => {
-        tellAt(said);
+        answerAt(said);
         applyRequest(text, false);
       }),
       copying("Copy as JSON", text),

@@ -21,8 +21,8 @@ const HINT = "After a run: answer the tool calls of its message, and the model c
 
 let shown = ""; // what the fields are for
 /** @type {{ answers: HTMLTextAreaElement[], stub: HTMLTextAreaElement, user: HTMLTextAreaElement, turns: HTMLInputElement,
- *   told: HTMLElement } | null} */
-let fields = null; // {answers: [field], stub, user, turns, told}
+ *   warning: HTMLElement } | null} */
+let fields = null; // {answers: [field], stub, user, turns, warning}
 let known = { stub: "", turns: 1 }; // what outlives a turn
 
 export const loopOrder = () => {
@@ -56,7 +56,7 @@ builders.loop = (root, name) => {
 function tellRefused({ state, sentence }) {
   if (!fields) return;
   const isRefused = state === "refused";
-  fields.told.replaceChildren(...(isRefused ? [prose("span", "", sentence)] : []));
+  fields.warning.replaceChildren(...(isRefused ? [prose("span", "", sentence)] : []));
   const missing = isRefused ? fields.answers.find((field) => !field.value.trim()) : undefined;
   fields.answers.forEach((field) => field.toggleAttribute("aria-invalid", false));
   missing?.setAttribute("aria-invalid", "true");
@@ -158,9 +158,9 @@ function drawForm(form, header) {
     stub: field("Answers by tool, as JSON", '{"get_weather": {"temperature": 20}, "*": "done"}', known.stub),
     user: field("Next user message (optional)", "A further message after the answers"),
     turns: make("input", "pd-number"),
-    told: make("p", "pd-loop-told", ""),
+    warning: make("p", "pd-loop-told", ""),
   };
-  made.told.setAttribute("role", "alert");
+  made.warning.setAttribute("role", "alert");
   fields = made;
   Object.assign(made.turns, { type: "number", min: 1, max: Math.max(1, header.turns_left), value: Math.min(known.turns, Math.max(1, header.turns_left)) });
   const asked = header.open.map((call, at) => labelled(made.answers[at], "calls " + call.name + "(" + call.arguments + ")"));
@@ -171,7 +171,7 @@ function drawForm(form, header) {
   turns.append(made.turns);
   const save = button("Save the conversation", "pd-small", () => order("pd-save-loop", "", saying), "All turns with their account, as JSON; what looks like a key is masked");
   row.append(turns, make("span", "pd-muted", "later ones only with the default answers"), save, saying);
-  form.replaceChildren(made.told, ...asked, labelled(made.user, "Next user message (optional)"), labelled(made.stub, "Answers by tool, as JSON: * is for any other"), row);
+  form.replaceChildren(made.warning, ...asked, labelled(made.user, "Next user message (optional)"), labelled(made.stub, "Answers by tool, as JSON: * is for any other"), row);
 }
 
 /**

@@ -11,7 +11,7 @@ import { plural, visibleText } from "../lib/payload.js";
 /**
  * @typedef {{ name: string, engine: string, own: boolean, first?: boolean, state: string, word: string, calls: string[], stream_state: string, stream: string,
  *   finish: string, content: string, reasoning: string, unequal: string, note: string }} ParserRow
- * @typedef {{ told: string, usual: string, parts_at: number, count: number, first: number, deltas: string[], jump: Goal | null,
+ * @typedef {{ smallest: string, usual: string, parts_at: number, count: number, first: number, deltas: string[], jump: Goal | null,
  *   before: JsonSegment[] | null, after: JsonSegment[] | null, streamed: JsonSegment[] | null }} Split
  * @typedef {{ split: Split | null, whole: JsonSegment[], log?: string[], trials: [name: string, count: number, difference: string][] }} SplitsHeader
  * @typedef {{ engine: string, title: string, versions: string[], calls: { name: string, arguments: string, taken: (boolean | null)[] }[], rows: { version: string,
@@ -201,7 +201,7 @@ builders.splits = (root, name) =>
  */
 function smallest(header, split) {
   const box = make("div", "pd-split");
-  box.append(prose("p", "pd-split-told", "The smallest failing split: " + split.told + "."));
+  box.append(prose("p", "pd-split-told", "The smallest failing split: " + split.smallest + "."));
   if (split.usual) box.append(prose("p", "pd-muted", "Token by token: " + split.usual + "."));
   box.append(deltas(split));
   const sides = make("div", "pd-split-sides");

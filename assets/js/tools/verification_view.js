@@ -18,31 +18,31 @@ import { differencePlot, plot, plots } from "./verification_plots.js";
  * @typedef {{ name: string, tiles: [label: string, value: unknown][], evidence: string, rates: Bar[], causes: Bar[], stages: Bar[], tools: Bar[],
  *   times: { bins: [good: number, bad: number][], span: string } | null, clusters: Cluster[], has_runs: boolean }} Side
  * @typedef {{ differences: DifferenceBar[], words: string, changed: Row[], more_changed: number }} Pair The first side less another one.
- * @typedef {{ sides: Side[], pairs: Pair[] }} Told
+ * @typedef {{ sides: Side[], pairs: Pair[] }} VerificationHeader
  */
 
 const MAX_DATASET_BYTES = 90_000_000;
 
 builders.verification = (root, name) =>
-  bench(root, name, "Drop a dataset to send its rows, or open the results of the command verify: how many calls are lost, why, at which stage and for which tool, with every row one click from its whole run. Add a second one to see what got better and what got worse.", (/** @type {Told & { state: string }} */ told) => {
-    if (!told.sides) return [];
+  bench(root, name, "Drop a dataset to send its rows, or open the results of the command verify: how many calls are lost, why, at which stage and for which tool, with every row one click from its whole run. Add a second one to see what got better and what got worse.", (/** @type {VerificationHeader & { state: string }} */ header) => {
+    if (!header.sides) return [];
     return [
-      tiles(told.sides),
-      ...told.pairs.map((pair, i) => compared(told.sides, pair, i + 1)),
-      plots(told.sides),
-      ...told.sides.map((side, i) => clusters(side, i, told.sides.length > 1)),
+      tiles(header.sides),
+      ...header.pairs.map((pair, i) => compared(header.sides, pair, i + 1)),
+      plots(header.sides),
+      ...header.sides.map((side, i) => clusters(side, i, header.sides.length > 1)),
     ];
   });
 
 // What passes by, while it passes: where to point clients, then the same as of a verification.
 builders.live_watch = (root, name) =>
-  bench(root, name, "Watch the target starts a proxy on this machine before the server under Target. Traffic passes through unchanged, except that requested token ids are removed from what clients receive. Point your client at it: you see how many calls are lost, for which cause and tool, with intervals, and every faulty exchange opens as a run. It stops when this page is closed.", (/** @type {Told & { address: string, upstream: string, last: string }} */ told) => [
-    told.address && whereTo(told),
-    told.last && prose("p", "pd-live-last", told.last),
-    ...(told.sides ? [tiles(told.sides), plots(told.sides), ...told.sides.map((side, i) => clusters(side, i, false))] : []),
+  bench(root, name, "Watch the target starts a proxy on this machine before the server under Target. Traffic passes through unchanged, except that requested token ids are removed from what clients receive. Point your client at it: you see how many calls are lost, for which cause and tool, with intervals, and every faulty exchange opens as a run. It stops when this page is closed.", (/** @type {VerificationHeader & { address: string, upstream: string, last: string }} */ header) => [
+    header.address && whereTo(header),
+    header.last && prose("p", "pd-live-last", header.last),
+    ...(header.sides ? [tiles(header.sides), plots(header.sides), ...header.sides.map((side, i) => clusters(side, i, false))] : []),
   ]);
 
-/** @param {{ address: string, upstream: string }} told */
+/** @param {{ address: string, upstream: string }} header */
 function whereTo({ address, upstream }) {
   const line = make("p", "pd-live-address");
   const copy = button("copy", "pd-small", () => copyText(address, copy), "Copy the address");

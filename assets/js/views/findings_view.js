@@ -1,5 +1,5 @@
 // @ts-check
-// Findings, the root first with what follows from it folded below: what, where (jump), why, what to do, known reports.
+// Findings: each root cause first, its effects folded below it. A card says what, where (jump), why, what to do, known reports.
 import { builders } from "../lib/builders.js";
 import { offeredBox, offeredOf } from "./offered_fix.js";
 import { beforeRun, button, copyText, make, prose } from "../lib/dom.js";
@@ -7,7 +7,7 @@ import { host } from "../lib/host.js";
 import { jump } from "./linking.js";
 import { plural, visibleText } from "../lib/payload.js";
 
-// Code and name of a rule; on the page they lead to what is written about it, a report has no such pages.
+// Code and name of a rule; on the page they link to the rule's documentation, which an exported report does not have.
 /**
  * @param {string} code
  * @param {string} name
@@ -71,7 +71,7 @@ function groupCard(findings, group) {
   item.dataset.codes = group.map((i) => findings[i].code).join(" ");
   const worst = ["error", "warning"].find((severity) => group.some((i) => findings[i].severity === severity));
   if (worst) item.classList.replace("pd-" + findings[first].severity, "pd-" + worst);
-  // One change for all of them: tried for the effect, shown at the root.
+  // One change fixes them all: it may have been offered for an effect, and is shown at the root.
   const holder = group.map((i) => findings[i]).find(({ offered }) => offered);
   const box = holder && holder.offered && offeredBox(holder.code, holder.offered);
   if (rest.length) item.querySelector(".pd-finding-head")?.after(chain(group.map((i) => findings[i])));
@@ -164,7 +164,7 @@ function fix(text) {
   return box;
 }
 
-// What came of trying the fix, in a run whose report is to have it.
+// How trying the fix went.
 /** @param {{ worked: boolean, text: string }} proof */
 function proofBox({ worked, text }) {
   const box = make("div", "pd-fix pd-proof");

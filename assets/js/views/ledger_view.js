@@ -147,7 +147,7 @@ class LedgerView {
       item.append(make("span", "pd-fate pd-fate-" + fate, word), " ", make("span", "pd-muted", String(count)));
       legend.append(item);
     }
-    const marks = button("\u00b7\u21b5 white space", "pd-switch", () => {
+    const marks = button("\u00b7\u21b5 whitespace", "pd-switch", () => {
       this.whitespace = !this.whitespace;
       this.draw();
     }, "Show spaces, tabs and line breaks as marks");
@@ -299,7 +299,7 @@ function wrapped(text) {
 /** @type {Record<string, string>} */
 const DIFFERENCE_MARKS = { hard: "\u2260", missing: "\u2715", added: "+", soft: "\u2423", spelling: "\u2248" };
 
-// Hard differences in words and strokes; of soft ones the white space itself.
+// Hard differences in words and strokes; of soft ones the whitespace itself.
 /**
  * @param {string} label
  * @param {[text: string, mark: string][]} stretches

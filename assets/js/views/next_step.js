@@ -2,7 +2,7 @@
 // The primary button of the verdict, and below the result how trying the fix went, with what can be done then.
 import { button, make, press, prose } from "../lib/dom.js";
 import { host } from "../lib/host.js";
-import { onOffered, tellOffered } from "./offered_fix.js";
+import { onOffered, showOutcome } from "./offered_fix.js";
 import { jump, open } from "./linking.js";
 
 /** @typedef {{ kind: string, label: string, code: string | null }} Step */
@@ -55,7 +55,7 @@ export function nextStep(step, said) {
  * @param {HTMLElement} said
  */
 function tryFix(code, said) {
-  tellOffered({ code, state: "running", sentence: "Starting \u2026", hint: "", short: "" });
+  showOutcome({ code, state: "running", sentence: "Starting \u2026", hint: "", short: "" });
   host.order?.("pd-try-fix", code, said);
 }
 
@@ -141,7 +141,7 @@ function drawActions(root, code, news) {
 function buttonsFor(code, news, said) {
   if (news.state === "running") return [button("Stop", "pd-step", () => {
     host.order?.("pd-stop-fix", code, said);
-    tellOffered({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });
+    showOutcome({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });
   })];
   const apply = () => host.order?.("pd-apply-fix", code, said);
   if (news.revealed) {

@@ -12,7 +12,7 @@ const STATES = { untried: "not tried", running: "trying", worked: "tested: it wo
 /** @type {string | null} */
 let key = null; // the run that is shown
 /** @type {Map<string, News>} */
-let told = new Map(); // how trying a fix of it ended, by the finding's code
+let outcomes = new Map(); // how trying a fix of it ended, by the finding's code
 /** @type {((news: News) => void)[]} */
 const listeners = [];
 
@@ -24,7 +24,7 @@ export const onOffered = (listener) => listeners.push(listener);
 export const offeredOf = (shown) => {
   if (shown === key) return;
   key = shown;
-  told = new Map();
+  outcomes = new Map();
 };
 
 /** @type {(code: string, fix: OfferedFix) => HTMLElement} */
@@ -42,7 +42,7 @@ export const offeredBox = (code, fix) => {
   said.setAttribute("role", "status");
   box.append(said);
   if (host.order) box.append(actions(code, fix, said)); // a report has nothing to ask
-  drawState(box, told.get(code) || { code, state: "untried", sentence: "", hint: "", short: "" });
+  drawState(box, outcomes.get(code) || { code, state: "untried", sentence: "", hint: "", short: "" });
   return box;
 };
 
@@ -106,13 +106,13 @@ function actions(code, fix, said) {
   const box = make("div", "pd-offered-actions");
   if (fix.can_try) {
     const trying = button("Try the fix", "pd-try", () => {
-      tell({ code, state: "running", sentence: "Starting \u2026", hint: "", short: "" });
+      showOutcome({ code, state: "running", sentence: "Starting \u2026", hint: "", short: "" });
       host.order?.("pd-try-fix", code, said);
     });
     trying.title = "Run the changed request on the same server: is the finding gone, without a new one?";
     const stop = button("Stop", "pd-small pd-try-stop", () => {
       host.order?.("pd-stop-fix", code, said);
-      tell({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });
+      showOutcome({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });
     });
     box.append(trying, stop);
   }
@@ -141,12 +141,12 @@ function drawState(box, { state, sentence, hint }) {
 }
 
 /** @param {News} news */
-function tell(news) {
-  const known = told.get(news.code);
+function showOutcome(news) {
+  const known = outcomes.get(news.code);
   if (known && known.state === "stopped" && news.state === "running" && news.sentence !== "Starting \u2026") return;
-  told.set(news.code, news);
+  outcomes.set(news.code, news);
   /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".pd-offered")).forEach((box) => box.dataset.code === news.code && drawState(box, news));
   listeners.forEach((listener) => listener(news));
 }
 
-export { tell as tellOffered };
+export { showOutcome };

@@ -70,7 +70,7 @@ function markOf(state) {
 }
 
 /**
- * Rows of `columns` cells at most: {line, from, to} for each, `line` from 0; a line breaks behind white space where it can.
+ * Rows of `columns` cells at most: {line, from, to} for each, `line` from 0; a line breaks behind whitespace where it can.
  * @param {string[]} lines
  * @param {number} columns
  */
@@ -125,7 +125,7 @@ class TemplateView {
     /** @type {HTMLElement | null} */
     this.whole = null; // all lines, while it is printed
     this.columns = 0;
-    this.isWrapped = host.readRoom === null || host.readRoom(WRAP) !== false; // a line of Jinja is often longer than any pane
+    this.isWrapped = host.readLayout === null || host.readLayout(WRAP) !== false; // a line of Jinja is often longer than any pane
     root.classList.add("pd-template");
     this.head = make("div", "pd-bar");
     this.variables = make("details", "pd-variables");
@@ -181,7 +181,7 @@ class TemplateView {
     const element = button("wrap", "pd-switch", () => {
       this.isWrapped = !this.isWrapped;
       element.setAttribute("aria-pressed", String(this.isWrapped));
-      if (host.keepRoom) host.keepRoom(WRAP, this.isWrapped);
+      if (host.storeLayout) host.storeLayout(WRAP, this.isWrapped);
       this.layAgain();
     }, "Break long lines at the width of the pane");
     element.setAttribute("aria-pressed", String(this.isWrapped));

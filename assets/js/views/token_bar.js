@@ -65,7 +65,7 @@ class TokenBar {
 
   switches() {
     const box = make("span", "pd-switches");
-    this.menu.append(this.toggle("whitespace", "\u00b7\u21b5 white space", "Show spaces, tabs and line breaks as marks"));
+    this.menu.append(this.toggle("whitespace", "\u00b7\u21b5 whitespace", "Show spaces, tabs and line breaks as marks"));
     this.menu.append(this.toggle("wrap", "wrap", "Break long lines at the width of the pane"));
     this.menu.append(this.toggle("turns", "\u2936 turns", "Start a new line where one control token follows another"));
     const view = make("details", "pd-view-menu");

@@ -23,7 +23,7 @@ const wrapOf = (name) => "wrap-" + name;
 
 /** @param {string} name */
 function keptWrap(name) {
-  return host.readRoom === null || host.readRoom(wrapOf(name)) !== false;
+  return host.readLayout === null || host.readLayout(wrapOf(name)) !== false;
 }
 
 class TokenView {
@@ -100,7 +100,7 @@ class TokenView {
     this.scroller.addEventListener("mouseover", (event) => this.onPointer(event, false));
     this.scroller.addEventListener("click", (event) => this.onPointer(event, true));
     this.scroller.addEventListener("keydown", (event) => this.onKey(event));
-    this.scroller.addEventListener("focus", () => this.data && this.tell(this.active));
+    this.scroller.addEventListener("focus", () => this.data && this.inspect(this.active));
     this.scroller.addEventListener("copy", (event) => this.onCopy(event));
     this.scroller.addEventListener("pointerdown", () => (this.isAllChosen = false));
     new ResizeObserver(() => this.onResize()).observe(this.scroller);
@@ -189,7 +189,7 @@ class TokenView {
   change(option, value) {
     this.options[option] = value;
     if (option === "heat") this.showHeat();
-    if (option === "wrap" && host.keepRoom) host.keepRoom(wrapOf(this.name), value);
+    if (option === "wrap" && host.storeLayout) host.storeLayout(wrapOf(this.name), value);
     if (!this.data || !this.rows) return;
     if (option === "heat") this.paint();
     else this.layAgain();
@@ -247,7 +247,7 @@ class TokenView {
    * @param {number} at
    * @param {boolean} [isPin]
    */
-  tell(at, isPin) {
+  inspect(at, isPin) {
     if (this.options.heat && this.data?.heat) this.strip.show(this.data.heat, at, this.chipOf(at));
     (isPin ? pin : point)(this.name, factsOf(this, at));
   }
@@ -259,11 +259,11 @@ class TokenView {
   onPointer(event, isClick) {
     const at = event.target instanceof HTMLElement ? event.target.dataset.at : undefined;
     if (at === undefined || !this.data) return;
-    if (!isClick) return this.tell(Number(at));
+    if (!isClick) return this.inspect(Number(at));
     if (!document.getSelection()?.isCollapsed) return; // the end of choosing text, not a click
     this.active = Number(at);
     this.paint();
-    this.tell(this.active, true);
+    this.inspect(this.active, true);
   }
 
   /** @param {KeyboardEvent} event */
@@ -288,8 +288,8 @@ class TokenView {
       PageUp: () => this.walkRows(-page),
       Home: () => this.go(0),
       End: () => this.go(last),
-      Enter: () => this.tell(this.active, true),
-      " ": () => this.tell(this.active, true),
+      Enter: () => this.inspect(this.active, true),
+      " ": () => this.inspect(this.active, true),
     };
     const move = moves[event.key];
     if (!move) return;
@@ -313,7 +313,7 @@ class TokenView {
     this.active = Math.max(0, Math.min(index.length - 1, at));
     this.window.reveal(rowOfChip(this.shownRows(), this.active));
     release();
-    this.tell(this.active);
+    this.inspect(this.active);
     this.paint();
     this.showSideways();
     const facts = factsOf(this, this.active);
@@ -348,7 +348,7 @@ class TokenView {
     this.marks.draw();
     if (evidence.quiet) return;
     this.scroller.focus({ preventScroll: true });
-    this.tell(this.active, true); // the pointer lies on the panel now, and would speak at once
+    this.inspect(this.active, true); // the pointer lies on the panel now, and would speak at once
   }
 
   // All of it, as the bar's button copies it.

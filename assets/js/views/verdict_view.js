@@ -2,7 +2,7 @@
 // Header, verdict strip and stage cards: what is under test, the run in one sentence, the way to each stage.
 import { builders } from "../lib/builders.js";
 import { button, copyText, make, prose } from "../lib/dom.js";
-import { host, tellVerdict } from "../lib/host.js";
+import { host, notifyVerdict } from "../lib/host.js";
 import { controller, jump, open, panelOf, release } from "./linking.js";
 import { visibleText } from "../lib/payload.js";
 import { nextStep, trialLine, watchTrial } from "./next_step.js";
@@ -94,7 +94,7 @@ builders.verdict = (root) => {
     const old = root.querySelector(".pd-meter");
     if (verdict.fraction !== shown?.fraction) old?.replaceWith(meter(verdict.fraction, "Progress of the run"));
     shown = verdict;
-    tellVerdict(verdict);
+    notifyVerdict(verdict);
   }
 
   return {
@@ -137,7 +137,7 @@ builders.verdict = (root) => {
       // A run that came to nothing leaves no one in front of an empty panel.
       if (verdict.bare?.includes(document.documentElement.dataset.panel ?? "")) open("render");
       shownRun = verdict.run;
-      tellVerdict(verdict);
+      notifyVerdict(verdict);
     },
   };
 };

@@ -103,7 +103,7 @@ def wire_fixes(
 
     wire_form(panel.shrink, "shrink", shrink, inputs, limit=ORDER_LIMIT)
     wire_form(panel.upstream, "upstream_test", write_test, [page.trace, panel.engine], limit=ORDER_LIMIT)
-    reported = "(...values) => { PromptDebugger.tellAt('pd-plugin-said'); return values; }"
+    reported = "(...values) => { PromptDebugger.answerAt('pd-plugin-said'); return values; }"
     made = panel.plugin.click(over.plugin, page.trace, orders.answers, js=reported, api_name="make_plugin", **quiet())
     made.failure(None, None, None, js="() => PromptDebugger.orderRefused()", **quiet())
     views = [panel.variants, panel.trials.view, panel.shrink.view, panel.upstream.view]
