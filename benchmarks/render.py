@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.render import engine
+from prompt_debugger.core.render import traced_render
 from prompt_debugger.core.render.job import RenderJob, Variable
 from prompt_debugger.core.render.reference import render_plain, warm_up
 from prompt_debugger.core.render.tokenizers.tiktoken import build_byte_pairs
@@ -65,12 +65,12 @@ def load_encoder() -> Callable[[str], int]:
 def print_line(shape: str, tokens: int, job: RenderJob, encode: Callable[[str], int], repeat: int) -> None:
     """Measure one job and print the medians."""
     text = render_plain(job)
-    template = engine._compiled(job.template)
+    template = traced_render._compiled(job.template)
     times: dict[str, list[float]] = {"plain": [], "encode": [], "traced": [], "spans": []}
     count = encode(text)
 
     def trace() -> TracedStr:
-        return template.render(engine._wrapped_variables(job))
+        return template.render(traced_render._wrapped_variables(job))
 
     for _ in range(repeat):
         times["plain"].append(seconds(lambda: render_plain(job)))

@@ -1,4 +1,4 @@
-"""A limit of time for the heads of requests: uvicorn waits for them forever."""
+"""A time limit for the heads of requests: uvicorn would wait for them forever."""
 
 from __future__ import annotations
 

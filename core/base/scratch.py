@@ -1,4 +1,4 @@
-"""Folders that a program needs while it runs: they go with it, and those of a killed one with the next that needs any.
+"""Temporary folders of a process, removed when it ends; those of a killed one are removed by the next that needs any.
 
 A folder holds a file that its process keeps locked. The system gives the lock up however the process ends, so a folder
 whose file can be locked is no one's any more.

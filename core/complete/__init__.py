@@ -5,20 +5,20 @@
        │                         sse.py: bytes → events
        ▼
     gather ──▶ ladder.py         what the raw output rests on, and why
-    ask_once, gather_afterwards  the same for one question of thousands, without any further request
+    ask_once, gather_from_answer  the same for one question of thousands, without any further request
 
-    engines/                     one file per server software: how it is recognised, what its word is worth
+    engines/                     one file per server software: how it is recognised, how far it can be trusted
 
     guard.py ──▶ which machines a page open to untrusted users may talk to
 
-Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `gather_raw`, `Gathered`, `ask_once`, `gather_afterwards`,
-`Decoding`, `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,
-`read_headers`, `ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `families_of_parser`,
-`PARSER_NAMES`, `ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`, `UnaskedClient`,
-`Known`, `known_by`, `MustAskError`, `taken_by_api`.
+Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `gather_raw`, `Gathered`, `ask_once`,
+`gather_from_answer`, `Decoding`, `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`,
+`is_this_machine`, `may_carry_key`, `read_headers`, `ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`,
+`title_of`, `families_of_parser`, `PARSER_NAMES`, `ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`,
+`ParserCase`, `UnaskedClient`, `Known`, `known_by`, `MustAskError`, `taken_by_api`.
 """
 
-from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
+from prompt_debugger.core.complete.answer_evidence import Decoding, TakesTurn, ask_once, gather_from_answer, is_passing
 from prompt_debugger.core.complete.backends.address import is_this_machine, may_carry_key
 from prompt_debugger.core.complete.backends.extra_headers import read_headers
 from prompt_debugger.core.complete.backends.guard import NetworkGuard, guard_of
@@ -72,7 +72,7 @@ __all__ = [
     "engine_of",
     "families_of_parser",
     "gather",
-    "gather_afterwards",
+    "gather_from_answer",
     "gather_raw",
     "guard_of",
     "is_passing",

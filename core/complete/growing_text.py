@@ -1,7 +1,7 @@
-"""Text that comes in pieces and is reported as a whole, as often as is worth it.
+"""Text that arrives in pieces and is reported as a whole, less often as it grows.
 
-Telling all the text at every piece costs the square of its length: nothing for a sentence, minutes and gigabytes
-for a server that does not stop. Short text is reported at each piece, long text when it has grown by a part of itself.
+Reporting the whole text at every piece takes time quadratic in its length: nothing for a sentence, but minutes and
+gigabytes for a server that does not stop. Short text is reported at each piece, long text once it has grown by 1/256.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import StreamDelta
 from prompt_debugger.core.complete.shapes import text_of
 
 _SHORT_CHARS = 20_000
-_PART = 256
+_PART = 256  # long text is reported each time it has grown by one part in so many
 
 
 class GrowingText:

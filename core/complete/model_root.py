@@ -1,4 +1,4 @@
-"""Where a server's model lies, as far as its word may be taken."""
+"""The folder or Hub id of a server's model, as far as the server can be believed."""
 
 from __future__ import annotations
 

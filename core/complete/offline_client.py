@@ -1,4 +1,4 @@
-"""A client that knows what another one knows of its server, and asks it nothing: for where there is no network."""
+"""A client for processes without a network: it has what another client knows about its server, and asks nothing."""
 
 from __future__ import annotations
 

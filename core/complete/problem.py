@@ -1,4 +1,4 @@
-"""What is wrong with an answer, as it goes from where it is seen to `ChatResult.error`."""
+"""What is wrong with an answer: carried from where it is noticed to `ChatResult.error`."""
 
 from __future__ import annotations
 

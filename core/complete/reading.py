@@ -1,4 +1,4 @@
-"""What servers answer is read here if it is short, and in the sandbox if it is long: by the same functions.
+"""Reads answers of servers: short ones in this process, long ones in the sandbox, by the same functions.
 
 The event loop, which a page shares with all its tabs, reads only what takes no time. A sandbox's limits bound the rest,
 and who stops waiting ends the reading itself.

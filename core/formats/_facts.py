@@ -1,8 +1,8 @@
-"""The record of a family: what others than its reader must know of it.
+"""The record of a family: everything about it that is not needed to read its output.
 
-How a family's output is read is defined by its `Conventions` and its scanner; here is
-the rest. Everything that a rule, the grammar or a list of parsers says about
-families is derived from these records (`_tables.py`) and written nowhere else.
+How a family's output is read is defined by its `Conventions` and its scanner. Everything else that a
+rule, the grammar or a list of parsers says about families is derived from these records (`_tables.py`)
+and written nowhere else.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Grammar:
 
     Attributes:
         parser: vLLM's tool parser that asks for it.
-        build: Builds it where vLLM does not take XGrammar's; `None` from it takes XGrammar's all the same.
-        name: Its own name where a format has several; "" for the format's.
-        sign: What tells the output of such a checkpoint from the others of its format, as a pattern.
+        build: Builds it where vLLM does not use XGrammar's tag; where it returns `None`, XGrammar's is used after all.
+        name: Its name where a format has several grammars; "" for the format's name.
+        sign: Pattern that distinguishes the output of this checkpoint from others of its format.
         stops: Tokens that end generation, where they are fewer than the family's ends.
         default_level: Strict level that the parser sets by itself.
         covers_reasoning: True if the grammar holds from the first token, not only after reasoning.
@@ -64,12 +64,12 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class WrittenCalls:
-    """How models write the beginning of a call where their template prints past calls otherwise.
+    """How models begin a call, where their template prints past calls differently.
 
     Attributes:
         printed: What the template prints, as a pattern.
         written: What a model writes in its place, as a replacement of the pattern.
-        says: Both, and where that is documented, for anyone to read: it stands after "The template prints".
+        says: Both in words, with where it is documented; follows "The template prints" in a sentence.
     """
 
     printed: str
@@ -79,7 +79,7 @@ class WrittenCalls:
 
 @dataclass(frozen=True, slots=True)
 class ParserNames:
-    """What a server software calls its parsers for a family, by its own table; none where unsure.
+    """What a server software calls its parsers for a family; empty where that is not certain.
 
     Attributes:
         tools: Its tool parsers that read the calls, the one to recommend first.
@@ -92,7 +92,7 @@ class ParserNames:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Models that write their family's notation, and for which engines have parsers under other names.
+    """Models that write their family's notation, but for which engines have parsers with other names.
 
     Attributes:
         sign: What shows them in a template, in what it renders, or in the special tokens of a vocabulary, as a pattern.
@@ -106,37 +106,37 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class FamilyFacts:
-    r"""What is known of a family besides how its output is read.
+    r"""What is known about a family besides how its output is read.
 
     Attributes:
         tool_parsers: vLLM 0.32's tool parsers that read its calls, the one to recommend first.
         reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
         parser_names: What other server software calls its parsers for it, by kind of engine. Names that the engine's
             own record has (`core.complete.engines`) are only there.
-        checkpoints: Models of the family that have parsers under other names; of several that are shown the first.
-        parsers_ignoring_switch: Those of them that no switch reaches: they begin inside reasoning whatever is asked.
+        checkpoints: Models of the family that have parsers under other names; where several match, the first counts.
+        parsers_ignoring_switch: Reasoning parsers that ignore the switches: they always begin inside reasoning.
         switches: Template kwargs that switch thinking, the usual one first.
         grammars: How vLLM constrains its calls; the first one is the usual one.
         reasoning: What opens and ends reasoning where the family has no tags for it but headers.
         call_markers: Texts that only its calls have; `None` for the structural texts of its conventions.
         has_json_arguments: Whether the arguments of a call are written as one JSON object.
-        id_problem: Says what is off in a tool call id that the model wrote; `None` if ids have no form.
+        id_problem: Says what is wrong with a tool call id that the model wrote; `None` if ids have no fixed form.
         stripped: What a call looks like once a server has taken its control tokens away, as a pattern with the
             group `name`; "" if its markers are ordinary text, or nothing tells such a call from prose.
-        message_ends: Those of its end tokens that end one message of several, after which a turn may continue.
-        markers_are_plain_words: Whether ordinary words may turn out to be its markup: its markers begin with such,
-            or its headers are such.
+        message_ends: The end tokens that end one message but not the turn.
+        markers_are_plain_words: Whether ordinary words may be part of its markup, at the beginning of its markers or
+            as its headers.
         begun_call: How a call without any marker begins, as far as it goes, as a pattern whose `^` is the start of a
-            line; a stream is held back from there on, as only the end shows the call. "" if it writes none.
+            line; a stream is held back from there on, since only its end shows what it is. "" if it writes none.
         list_marker: Its special token before a JSON list of calls: the list is all that is left where a server strips
             special tokens; "" if it writes none.
         model_names: Words in the names of its models, in lower case, where a rule has to know the family by name; a `/`
             begins the name after its owner.
         is_plain_words: Whether its notation is words or code for a reader, which no parser of a server takes out.
-        same_notation: Families that write the same, which a text alone does not tell apart.
-        sample: An output with one whole call, of `get_weather` with `{"city": "Paris"}`, by which is tried whether a
-            parser works at all; "" where none is kept.
-        written_calls: How its models write calls, where their template prints past ones otherwise; `None` where alike.
+        same_notation: Families with the same notation, which cannot be distinguished by the text alone.
+        sample: An output with one whole call, of `get_weather` with `{"city": "Paris"}`, used to check that a
+            parser works at all; "" if there is none.
+        written_calls: How its models write calls, where the template prints past ones differently; else `None`.
         thinks_first: Whether its models usually reason before a call, and no switch turns that off.
     """
 

@@ -1,4 +1,4 @@
-r"""Qwen3-Coder, Qwen3.5 and who writes alike (Step 3.5, Nemotron 3): tagged values.
+r"""Qwen3-Coder, Qwen3.5, and models that write the same (Step 3.5, Nemotron 3): tagged values.
 
     <think>\nREASONING\n</think>\n\n
     CONTENT\n

@@ -15,10 +15,10 @@ from typing import NamedTuple
 from prompt_debugger.core.base.types import Span
 
 _BLOCK_CHARS = (32, 12, 6)  # sizes of the common stretches looked for, largest first
-_MAX_REPEATS = 8  # a block more frequent than this tells nothing about places
+_MAX_REPEATS = 8  # a block that is more frequent than this says nothing about where it belongs
 _CLOSE_CHARS = 300  # remainders up to this size are compared character by character
-_CLOSE_BUDGET = 200  # so many of them at most
-_SHORTEST = 2  # shorter agreements are accidents, unless longer ones hold them on both sides in the target
+_CLOSE_BUDGET = 200  # at most so many remainders are
+_SHORTEST = 2  # shorter agreements are accidents, unless longer ones adjoin them on both sides in the target
 
 
 class Match(NamedTuple):
@@ -128,7 +128,7 @@ class _Aligner:
 
     def _compare_closely(self, gap: _Gap, source: str, target: str) -> None:
         blocks = SequenceMatcher(None, source, target, autojunk=False).get_matching_blocks()
-        for match in _held([Match(*block) for block in blocks[:-1]], len(target)):
+        for match in _without_accidents([Match(*block) for block in blocks[:-1]], len(target)):
             self._add(gap.source_start + match.source_start, gap.target_start + match.target_start, match.length)
 
     def _add(self, source_start: int, target_start: int, length: int) -> None:
@@ -144,26 +144,26 @@ class _Aligner:
             self.matches.append(Match(source_start, target_start, length))
 
 
-def _held(matches: Sequence[Match], target_length: int) -> list[Match]:
+def _without_accidents(matches: Sequence[Match], target_length: int) -> list[Match]:
     """Return the matches that are not an accident: long ones, and single characters that join them without a gap.
 
     Single characters that follow each other in the target are kept together, or not at all: `t` and `e` of a word
     that is gone, found again in another word, are not kept text.
     """
-    held: list[Match] = []
+    kept: list[Match] = []
     run: list[Match] = []
     position = 0  # from here the target may continue without a gap
     for match in (*matches, Match(0, target_length, _SHORTEST)):
         if match.target_start != position:
             run, position = [], -1
         if match.length >= _SHORTEST:
-            held += run
-            held.append(match)
+            kept += run
+            kept.append(match)
             run = []
         elif position != -1 or match.target_start == 0:
             run.append(match)
         position = match.target_start + match.length if match.length >= _SHORTEST or run else -1
-    return held[:-1]
+    return kept[:-1]
 
 
 def _find_whole(source: str, target: str) -> Match | None:

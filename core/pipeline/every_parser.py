@@ -1,4 +1,4 @@
-"""All parsers of one engine or several, within a time: what is not asked by then is named, and the rest is given."""
+"""All parsers of one or several engines, within a time limit; those that were not asked in time are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings on a run that another API was asked by, with the places of that API's own bodies and answers."""
+"""Findings on a run through another API, with places in that API's own bodies and answers."""
 
 from __future__ import annotations
 

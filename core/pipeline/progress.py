@@ -1,4 +1,4 @@
-"""How far a run is, and how that reaches who follows it: step by step, or the newest step whenever there is time."""
+"""The progress of a run, for those who follow it: every step, or the newest one whenever they are ready."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the server's prompt and ours part, and why."""
+"""Where the server's prompt and ours diverge, and why."""
 
 from __future__ import annotations
 

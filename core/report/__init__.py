@@ -13,7 +13,7 @@ from prompt_debugger.core.report.names import file_stem
 from prompt_debugger.core.report.readers import by_engine, engines_sentence, parsers_sentence, reading_words
 from prompt_debugger.core.report.redact import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of, template_sha256
-from prompt_debugger.core.report.unfinished import add_error, add_stop_note, end_in_a_word, error_of_end, why_unfinished
+from prompt_debugger.core.report.unfinished import add_error, add_stop_note, ending_name, error_of_end, why_unfinished
 from prompt_debugger.core.report.wire import parse_to_json, parse_to_line, prompt_to_json, trace_to_json
 from prompt_debugger.core.report.writers.markdown import trace_to_markdown
 from prompt_debugger.core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, trace_to_terminal
@@ -26,7 +26,7 @@ __all__ = [
     "calls_words",
     "characters_words",
     "curl_of",
-    "end_in_a_word",
+    "ending_name",
     "engines_sentence",
     "error_of_end",
     "file_stem",

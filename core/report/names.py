@@ -1,4 +1,4 @@
-"""What the files of a run are called: what was found, by which parser, on which server, and when."""
+"""File names of a run: what was found, by which parser, on which server, and when."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.report.unfinished import end_in_a_word
+from prompt_debugger.core.report.unfinished import ending_name
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT(\d\d):(\d\d)")
 _OTHER = re.compile(r"[^\w.+-]+", re.ASCII)
@@ -14,7 +14,7 @@ _LONGEST = 40  # characters of a part
 
 
 def file_stem(trace: Trace) -> str:
-    """Return the name of a run's files without its ending, such as `dropped-call_kimi_k2_vllm-0.32.0_1612`.
+    """Return the name of a run's files without the extension, such as `dropped-call_kimi_k2_vllm-0.32.0_1612`.
 
     Nothing in it leads out of a folder or is read by a shell; parts that are not known are left out.
     """
@@ -40,4 +40,4 @@ def _parts(trace: Trace) -> Iterator[str]:
 def _outcome(trace: Trace) -> str:
     if trace.findings:
         return trace.findings[0].name
-    return end_in_a_word(trace) if trace.verdict is None else "nothing-found"
+    return ending_name(trace) if trace.verdict is None else "nothing-found"

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.report.secret_forms import cover_odd_secrets
+from prompt_debugger.core.report.secret_forms import cover_disguised_secrets
 from prompt_debugger.core.report.secret_lines import LINES
 from prompt_debugger.core.report.secret_manifests import cover_manifests
 from prompt_debugger.core.report.secret_places import BESIDE_NAMES, PLACES, contains_login
@@ -71,7 +71,7 @@ def replace_secrets(text: str, cover: Callable[[str], str]) -> str:
     # Oddly written ones first and whole: a shape would only take the part of one that is written normally.
     if len(text) < _SHORTEST:
         return text
-    text = cover_odd_secrets(text, _IN_ORDER, cover)
+    text = cover_disguised_secrets(text, _IN_ORDER, cover)
     small = text.lower()
     for one in _IN_ORDER:
         for word in one.words:

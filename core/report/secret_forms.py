@@ -1,12 +1,12 @@
-r"""Secrets that are not written as they were issued: searched in a normal form, and covered where they really are.
+r"""Secrets in disguise: found in a normalized form of the text, and covered at their real places.
 
-    characters   zero-width ones, colours and emphasis left out; `%2D`, `\u002d`, `&#45;` as what they mean
-    lines        what is broken over lines or strings put together: quoted (`> `), numbered, `"sk-" + "…"`
+    characters   zero-width ones, colours and emphasis removed; `%2D`, `\u002d`, `&#45;` decoded
+    lines        keys split over lines or strings joined: quoted (`> `), numbered, `"sk-" + "…"`
     blocks       a private key from BEGIN to END, whatever comes between
-    codes        base64 and hex, decoded
+    encodings    base64 and hex, decoded
 
-Each form is as long as the text or shorter, and each of its characters knows its place; every step takes time that
-grows no faster than the text. A form that equals the text is not searched again.
+A form is never longer than the text, and maps each of its characters back to the text; every step is linear in its
+length. A form that equals the text is not searched again.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _Form(NamedTuple):
         return self.ends.get(place, place + 1)
 
 
-def odd_secrets(text: str, shapes: Iterable[Shape]) -> list[Span]:
+def disguised_secrets(text: str, shapes: Iterable[Shape]) -> list[Span]:
     """Return where in a text there are secrets that the plain search would miss, in order, none touching another."""
     plain = _plain_characters(text)
     spans: list[Span] = []
@@ -97,16 +97,16 @@ def odd_secrets(text: str, shapes: Iterable[Shape]) -> list[Span]:
         spans.extend(found.span() for found in parts if found[0][0] not in "\\[" and any(map(str.isalnum, found[0])))
     spans.extend(
         (form.place(start), form.end(stop - 1))
-        for start, stop in coded_secrets(form.text, partial(_contains_secret, shapes))
+        for start, stop in encoded_secrets(form.text, partial(_contains_secret, shapes))
     )
     for pieces in _broken(form.text):
         spans.extend((form.place(start), form.end(stop - 1)) for start, stop in pieces)
     return _merged(spans)
 
 
-def cover_odd_secrets(text: str, shapes: Iterable[Shape], cover: Callable[[str], str]) -> str:
+def cover_disguised_secrets(text: str, shapes: Iterable[Shape], cover: Callable[[str], str]) -> str:
     """Return `text` with such secrets replaced by what `cover` makes of them."""
-    spans = odd_secrets(text, shapes)
+    spans = disguised_secrets(text, shapes)
     if not spans:
         return text
     parts: list[str] = []
@@ -118,7 +118,7 @@ def cover_odd_secrets(text: str, shapes: Iterable[Shape], cover: Callable[[str],
 
 
 def _plain_characters(text: str) -> _Form | None:
-    """Return a text with all characters as what they mean; `None` if they are that."""
+    """Return a text with its characters decoded and invisible ones removed; `None` if that changes nothing."""
     parts: list[str] = []
     starts, places = [0], [0]
     ends: dict[int, int] = {}
@@ -143,7 +143,7 @@ def _plain_characters(text: str) -> _Form | None:
 
 
 def _meant(odd: str) -> str:
-    """Return the character that a text represents, or nothing."""
+    """Return the character that an escape represents; "" for one that represents none."""
     first = odd[0]
     if first == "&":
         return unescape(odd)
@@ -201,7 +201,7 @@ def _broken(text: str) -> Iterator[list[Span]]:
         pieces = list(pairwise([start, *edges, stop]))
         kept = [pieces[0]]
         for piece in pieces[1:]:
-            if not _is_drawn(form.text[slice(*piece)]):
+            if not _looks_random(form.text[slice(*piece)]):
                 break
             kept.append(piece)
         whole = form.text[start : kept[-1][1]]
@@ -209,8 +209,8 @@ def _broken(text: str) -> Iterator[list[Span]]:
             yield [(form.place(first), form.place(second - 1) + 1) for first, second in kept]
 
 
-def _is_drawn(piece: str) -> bool:
-    """Return whether a piece looks like one of a key, not like the word that the next line begins with."""
+def _looks_random(piece: str) -> bool:
+    """Return whether a piece looks like part of a random key, not like the word that the next line begins with."""
     has_digit = any(character.isdigit() for character in piece)
     inside = piece[1:]
     mixes = inside != inside.lower() and piece != piece.upper()
@@ -240,7 +240,7 @@ _LOOK = 32  # characters that have to decode to text before all are decoded
 _DIALECT = str.maketrans("-_", "+/")
 
 
-def coded_secrets(text: str, contains_secret: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+def encoded_secrets(text: str, contains_secret: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
     """Yield where a text has something that contains a secret once decoded."""
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
         for found in pattern.finditer(text):
@@ -275,7 +275,7 @@ def _from_hex(text: str) -> str | None:
 
 
 def _text_of(data: bytes) -> str | None:
-    """Return what bytes say if they are plain text."""
+    """Return bytes as text if they are plain ASCII text, else `None`."""
     text = data.decode("latin-1")
     return (
         text if text.isascii() and all(character.isprintable() or character in "\t\r\n" for character in text) else None

@@ -1,4 +1,4 @@
-"""Places of secrets: options of commands, headers, variables, and what stands beside a telling name."""
+"""Places of secrets: options of commands, headers, variables, and values next to a telling name."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ def error_of_end(trace: Trace) -> tuple[str, str] | None:
     return ended["where"] or ("server" if is_of_server else ""), why[ended.end() :]
 
 
-def end_in_a_word(trace: Trace) -> str:
-    """Return how a run without a verdict ended, as its files are called: `no-connection`, `stopped`, `unfinished`."""
+def ending_name(trace: Trace) -> str:
+    """Return how a run without a verdict ended, as used in file names: `no-connection`, `stopped`, `unfinished`."""
     why = why_unfinished(trace)
     if why == _STOPPED:
         return "stopped"

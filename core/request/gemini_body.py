@@ -33,7 +33,7 @@ def is_gemini_body(value: JSONObject) -> bool:
 
 
 def convert_gemini(value: JSONObject, work: BodyWork) -> None:
-    """Make a chat completion body of a body of Gemini's."""
+    """Convert a body for generateContent; what chat completions cannot express is noted in `work`."""
     system = _get(value, "systemInstruction")
     if system is not None:
         work.place = "systemInstruction"
@@ -50,7 +50,7 @@ def convert_gemini(value: JSONObject, work: BodyWork) -> None:
     if ids.made:
         work.lose("contents", "Calls without ids were given `call_0`, `call_1` …, in order.")
     for name, option in value.items():
-        if name == "stream":  # said by the address, not by the body
+        if name == "stream":  # in Gemini's API the address says so, not the body
             work.body[name] = option
         elif name not in ("model", "contents", "systemInstruction", "system_instruction"):
             _field(name, option, work)
@@ -155,7 +155,7 @@ def _declared(tool: JSONObject, work: BodyWork) -> list[JSON]:
 
 
 def _schema(value: JSON, depth: int = 0) -> JSON:
-    """Return a schema with the types of JSON Schema, which has them in lower case."""
+    """Return a schema with its type names in lower case, as JSON Schema has them."""
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list):

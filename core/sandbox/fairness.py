@@ -1,4 +1,4 @@
-"""Whose turn it is at something that few can have: of the address that had least of it, the page that had least.
+"""Fair turns at a scarce resource: the address that has used least of it is next, with its page that has used least.
 
 What was used is forgotten by half in half a minute. All pages that used much recently share one worker between them, so
 that a short question of another page is asked at once, however many long ones wait. The other pages of an address that

@@ -1,4 +1,4 @@
-"""Whether this very process is one of a sandbox: a job that asks for another job then runs it in place."""
+"""Whether this process runs inside a sandbox: a job that asks for another job then runs it in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thread for each piece of work that waits, however many there are: long waits could fill a fixed number.
+"""A thread for each piece of work that waits, without a limit: long waits could exhaust a pool of fixed size.
 
 A thread that is done stays a moment for the next piece of work: starting one costs as much as a short job.
 """

@@ -1,4 +1,4 @@
-"""Few warm processes, and who waits for one: a worker is a place for one process after the other.
+"""A few warm processes, and the queue for them: a worker is a place for one process after the other.
 
 Workers are given to the address that holds fewest and used least recently, of its pages to the one that holds fewest
 and used least, then to the one that asks fewest at once, then to the one who came first. No page holds more than half

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.check import Place, load_served
 from prompt_debugger.core.tools.check.agreement import compare_engines, engine_findings
 from prompt_debugger.core.tools.check.run import write_answers

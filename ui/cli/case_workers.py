@@ -1,4 +1,4 @@
-"""Chunks of lines answered in several processes: same order out, bounded memory, a death or a hang costs one line.
+"""Answers chunks of lines in several processes, in order and in bounded memory; a crash or a hang costs one line.
 
     file ──▶ slot (a thread) ──pipe──▶ worker (a process) ──▶ answers by number ──▶ in order
              slot (a thread) ──pipe──▶ worker (a process) ──▶
@@ -8,10 +8,10 @@ to be written. If its worker dies or takes too long, which ends it, the slot
 starts another and asks line by line; a line at which that happens again gets an
 `error` of its own.
 
-What others wrote is read in a locked worker, as in a sandbox: so much processor time
-for a line and so much memory, no network, no keys, nothing of the disk but our own
-libraries. A line that asks for parsers or a tokenizer goes to a second one, which
-may start helpers and read files; time and memory are the same.
+Untrusted lines are read in a locked worker, as in a sandbox: limited processor time and
+memory for a line, no network, no keys, no files but our own libraries. A line that asks
+for parsers or a tokenizer goes to a second worker, which may start helpers and read
+files; its limits of time and memory are the same.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from prompt_debugger.ui.cli.case_lines import (
     refuse_line,
 )
 
-# Answers that wait for an earlier one, per worker; enough that an uneven line stops no one.
+# Answers that may wait for an earlier one, per worker; enough that one slow line does not stop the others.
 _WAITING_PER_WORKER = 4
 
-# What our own libraries look at; keys and tokens go.
+# Environment variables that our libraries read; everything else, such as keys and tokens, is removed.
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 
 # Waits the given seconds for an answer, or for the end of the worker; says whether one came.
@@ -52,7 +52,7 @@ Wait: TypeAlias = Callable[[Connection, float], bool]
 
 
 class WorkerLimits(NamedTuple):
-    """How long a worker may take; far more than any line needs that ends by itself.
+    """What a worker may use; far more than any line needs that terminates at all.
 
     Attributes:
         chunk_s: Seconds for a chunk; one that takes longer is asked again, line by line.
@@ -115,7 +115,7 @@ class CaseWorkers:
             index += 1
 
     def close(self) -> None:
-        """End all processes; a thread that still waits for input ends with this program."""
+        """End all processes; a thread that still waits for input ends with the program."""
         self._end()
         for slot in self._slots:
             slot.close()
@@ -240,7 +240,7 @@ class _Worker:
     def __init__(self, open_answer: OpenAnswer, limits: WorkerLimits, wait: Wait, *, is_locked: bool) -> None:
         self._wait = wait
         self._cpu_s = limits.cpu_s
-        # Spawned, not forked: this process has threads, and a child must not hold the pipes of its sisters.
+        # Spawned, not forked: this process has threads, and a child must not inherit the pipes of its siblings.
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process: SpawnProcess = context.Process(
@@ -254,7 +254,7 @@ class _Worker:
         self._receive()
 
     def ask(self, chunk: Chunk, limit_s: float) -> Answered | None:
-        """Return its answer, `None` if it may not give one; after `limit_s` without it the worker is of no more use."""
+        """Return its answer, `None` if it is not allowed to give one; raises if there is none within `limit_s`."""
         try:
             self._connection.send(chunk)
             has_come = self._wait(self._connection, limit_s)
@@ -300,7 +300,7 @@ def _work(connection: Connection, open_answer: OpenAnswer, limits: WorkerLimits,
         connection.send(None)  # ready
         with suppress(EOFError, BrokenPipeError, ConnectionResetError):
             while True:
-                connection.send(_answer(connection.recv(), _within(answer, limits.cpu_s)))
+                connection.send(_answer(connection.recv(), _with_cpu_limit(answer, limits.cpu_s)))
 
 
 def _lock() -> None:
@@ -316,8 +316,8 @@ def _answer(chunk: Chunk, answer: Answer) -> Answered | None:
         return None
 
 
-def _within(answer: Answer, cpu_s: float) -> Answer:
-    """Return an answer that ends this process, whatever it does, once it has used so much processor time."""
+def _with_cpu_limit(answer: Answer, cpu_s: float) -> Answer:
+    """Return `answer` with a limit of processor time; exceeding it kills this process."""
 
     def timed(case: JSONObject) -> Answered:
         allow_cpu(cpu_s)

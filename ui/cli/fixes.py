@@ -1,4 +1,4 @@
-"""`run --experiments`: what a changed request, or another parser, makes of the same conversation."""
+"""`run --experiments`: the same conversation with a changed request, or with another parser."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def experiment(trace: Trace, target: Target, labs: LabPool, options: argparse.Namespace) -> list[Experiment]:
-    """Run the experiments on a run that has been made."""
+    """Run the experiments on a finished run."""
     picked = await in_thread(_picked, trace, target, options.picks)
     steps = run_experiments(
         trace, target, labs, samples=options.samples, budget=options.budget, picked=picked, report=log
@@ -72,13 +72,13 @@ def asking_for_margin(request: Request) -> Request:
 
 
 def margin_to_terminal(trace: Trace) -> str:
-    """Return how close a call was; "" where nothing is known of it."""
+    """Return how close a call was; "" if that is not known."""
     margin = trigger_margin(trace)
     return "" if margin is None else f"\n{printable(margin.sentence, on_one_line=True)}\n"
 
 
 def add_margin(document: JSONObject, trace: Trace) -> None:
-    """Put it into a run document, where it is known."""
+    """Add the margin to a run document, if it is known."""
     margin = trigger_margin(trace)
     if margin is not None:
         document["trigger_margin"] = margin.to_json()
@@ -96,7 +96,7 @@ def add_to_document(document: JSONObject, trace: Trace, experiments: list[Experi
 
 
 def experiments_to_terminal(trace: Trace, experiments: list[Experiment]) -> str:
-    """Return the table of the experiments, and what became of each fix."""
+    """Return the table of the experiments, and the outcome of each fix."""
     lines = ["", "experiments (calls over all runs of a variant; 95 % interval of returned per written):"]
     heads = f"{'runs':>4} {'written':>7} {'returned':>8} {'change':>6} {'dropped':>7} {'valid':>5}  interval"
     lines.append(f"  {'variant':44} {heads}")

@@ -78,14 +78,14 @@ def _run(options: argparse.Namespace) -> int:
 
 def _serve(settings: PageSettings, *, over_http: bool) -> int:
     from prompt_debugger.core.sandbox import close_sandboxes, sandbox_of
-    from prompt_debugger.core.sandbox.locked import report_unlocked
+    from prompt_debugger.core.sandbox.lock_report import report_unlocked
     from prompt_debugger.core.tools.lab import LabPool
     from prompt_debugger.ui.mcp.http import serve_http
     from prompt_debugger.ui.mcp.server import build_server
     from prompt_debugger.ui.mcp.tools import Tools
     from prompt_debugger.ui.web.admission.visitors import read_networks
     from prompt_debugger.ui.web.labs import PageLabs
-    from prompt_debugger.ui.web.locks import refuse_weak_sandbox
+    from prompt_debugger.ui.web.weak_sandbox import refuse_weak_sandbox
 
     if settings.public:
         unlocked = sandbox_of().call(report_unlocked)

@@ -35,7 +35,7 @@ from prompt_debugger.ui.rule_pages import rule_page, rule_pages
 from prompt_debugger.ui.web.admission.counts import Counts, Use
 from prompt_debugger.ui.web.admission.kinds import OWN_ADMISSION, PUBLIC_ADMISSION, Kind
 from prompt_debugger.ui.web.admission.payloads import PayloadError
-from prompt_debugger.ui.web.fixes.hand_over import PUBLIC_SHRINK_RUNS, SHRINK_RUNS
+from prompt_debugger.ui.web.fixes.bug_report import PUBLIC_SHRINK_RUNS, SHRINK_RUNS
 from prompt_debugger.ui.web.fixes.offered import plan_to_try
 from prompt_debugger.ui.web.fixes.runs import PageRuns, Ran, RunProgress
 from prompt_debugger.ui.web.handlers import Handlers

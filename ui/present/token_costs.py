@@ -1,4 +1,4 @@
-"""What each message, each tool and the template itself cost of a prompt, in tokens."""
+"""How many tokens of a prompt each message, each tool and the template itself take."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Part:
 def token_costs(trace: Trace) -> JSONObject | None:
     """Return the parts of the prompt with their tokens, in the order in which they begin.
 
-    A token belongs to what wrote it, by the attribution that the tokens carry.
+    Each token is counted for the part that produced it, by the attribution of the tokens.
 
     Returns:
         `None` where tokens or origins are not known.
@@ -62,7 +62,7 @@ def _is_known(prompt: Prompt) -> bool:
 
 
 def _owners(prompt: Prompt) -> Iterator[str]:
-    """Yield who wrote each token: `messages[0]`, `tools[1]`, `template` or `unknown`."""
+    """Yield what produced each token: `messages[0]`, `tools[1]`, `template` or `unknown`."""
     assert prompt.tokens is not None, "the caller has checked"
     columns = columns_of(prompt.tokens)
     known: dict[str, str] = {}

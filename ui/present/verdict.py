@@ -19,7 +19,7 @@ from prompt_debugger.core.base.types import (
     Trace,
     Verdict,
 )
-from prompt_debugger.core.report import end_in_a_word, error_of_end, why_unfinished
+from prompt_debugger.core.report import ending_name, error_of_end, why_unfinished
 from prompt_debugger.core.tools.fixes.margin import asks_for_margin, margin_of_prose
 from prompt_debugger.core.tools.fixes.offered import fixes_of
 from prompt_debugger.ui.present.chains import chain_of
@@ -134,7 +134,7 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
     if verdict is None and trace.server is None and trace.local_prompt is not None:  # a run asks its server before
         return verdict_strip("done", "NO SERVER", "Rendered, not run: there was no server.", open="render", run=run)
     if verdict is None:
-        badge = "STOPPED" if end_in_a_word(trace) == "stopped" else "NO VERDICT"
+        badge = "STOPPED" if ending_name(trace) == "stopped" else "NO VERDICT"
         return verdict_strip("done", badge, why_unfinished(trace), tone="warning", bare=bare_panels(trace), run=run)
     badge, tone = _outcome(trace, verdict), _tone(verdict, trace.findings)
     margin = margin_of_prose(trace)

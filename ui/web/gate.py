@@ -1,4 +1,4 @@
-"""Whose turn it is: who may run now, who waits, who has had enough for this minute.
+"""Whose turn it is: who may run now, who waits, who has used up this minute's quota.
 
 Holds times and counts by session, never a text. A session is what gradio calls one: an open page.
 """

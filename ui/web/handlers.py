@@ -75,7 +75,7 @@ _run_numbers = itertools.count(1)
 
 
 class Pasted(NamedTuple):
-    """What is in the editor, what it is to be taken for, where a request goes, and by which API."""
+    """The text in the editor, how to read it, where a request goes, and by which API."""
 
     text: str
     reading: Reading
@@ -89,8 +89,8 @@ class Update(NamedTuple):
     Attributes:
         payloads: The views that change.
         trace: What is known at the end of a step that ended; `None` while one is running.
-        is_own: Whether this page ran it: the server of a recorded run is none that it asked.
-        asks: Number of the run, where it lost a call: vLLM's parsers are asked next, and no other run waits for them.
+        is_own: Whether this page ran it; a recorded run names a server that this page did not ask.
+        asks: Number of the run if it lost a call: vLLM's parsers are asked next, without blocking other runs.
     """
 
     payloads: Payloads
@@ -110,16 +110,16 @@ class LoadedCase(NamedTuple):
 
 
 class Handlers:
-    """What the page's events do, for all visitors at once: no attribute ever holds anything of one of them.
+    """Handlers of the page's events, for all visitors: no attribute ever holds anything of one visitor.
 
     Attributes:
         settings: What the page is served with.
         labs: The labs of all visitors.
         limits: What one visitor may use.
-        gate: Whose run may proceed; times and counts by session.
-        stops: Whose run is to end before its end.
+        gate: Decides whose run may proceed; times and counts by session.
+        stops: The runs that were asked to stop.
         examples: The worked cases by name.
-        recorded: Runs of them to show where there is no lab.
+        recorded: Recorded runs of the worked cases, shown where there is no lab.
     """
 
     def __init__(self, settings: PageSettings, labs: PageLabs, limits: Limits | None = None) -> None:
@@ -128,7 +128,7 @@ class Handlers:
         self.limits = limits or settings.limits
         self.gate = RunGate(self.limits, used=used_by)
         self.stops = Stops()
-        # All visitors share one helper: what untrusted users ask of it ends soon.
+        # All visitors share one helper, so the questions of untrusted users have short limits.
         self.engine = VllmEngine(limits=EngineLimits(parser_s=2.0, cpu_s=20.0) if settings.public else None)
         self.examples = {example.name: example for example in load_examples()}
         self.recorded = RecordedCases(self.examples, lambda: labs.is_coming)
@@ -136,7 +136,7 @@ class Handlers:
     def load_case(self, name: str) -> LoadedCase:
         """Return a worked case ready to run, and as it once ran: a visitor sees the answer before a click.
 
-        Results of an earlier run go, they belong to another request.
+        Results of an earlier run are cleared: they belong to another request.
         """
         example = self.examples[name]
         lab = example.lab
@@ -148,23 +148,23 @@ class Handlers:
             {
                 **empty_payloads(example.story, self._facts(example)),
                 **({} if recorded is None else recorded.payloads),
-                "notices": check_pasted(example.request_text, is_public=self.settings.public),  # a text of ours
+                "notices": check_pasted(example.request_text, is_public=self.settings.public),  # our own text
             },
             None if recorded is None else recorded.trace,
         )
 
     def _shows_recordings(self) -> bool:
-        """Return whether worked cases are this page's: they ran on the lab model, and no other server is aimed at."""
+        """Return whether recordings fit: they were made with the lab model, and no other server is the target."""
         target = self.settings.target
         return target.base_url is None and target.lab.is_lab_model
 
     def check_request(self, text: str, reading: Reading = ANYTHING, aim: str = "") -> Checked:
-        """Return what is said under the editor about the text in it; if the text is too long for that, say so.
+        """Return the notices under the editor about the text in it, or one that it is too long for them.
 
         Args:
             text: What is in the editor.
             reading: What it is to be taken for.
-            aim: Whom Run asks whatever is pasted; "" for the server that it names.
+            aim: The server that Run will ask regardless of the text; "" for the server that the text names.
         """
         if not text.strip():
             return Checked(None)
@@ -200,7 +200,7 @@ class Handlers:
     ) -> AsyncGenerator[Update, None]:
         """Run the text in the editor; yield what changes, and the trace at the end.
 
-        A run that is stopped ends with what had come, and one whose request has left the page ends without a word.
+        A run that is stopped ends with what had arrived; one whose request has left the page ends silently.
 
         Args:
             text: What is in the editor.
@@ -228,14 +228,14 @@ class Handlers:
             if sign.asked.is_set():
                 yield Update({**await in_thread(view.stop), **network}, view.trace)
             elif network:
-                yield Update(network)  # the trace has come, and may know more by now
+                yield Update(network)  # the trace was sent, and may be more complete by now
 
     async def _whole_run(
         self, view: RunView, pasted: Pasted, fields: TargetFields, session: str, key: str
     ) -> AsyncGenerator[Update, None]:
         """Yield what a run changes, from its place in the line to its end; every error is a message."""
         try:
-            check_length(pasted.text, self.limits)  # before it waits, and is held as long
+            check_length(pasted.text, self.limits)  # before it waits and takes up memory meanwhile
             with self.gate.enter(session, VISITOR.get().partition("/")[0], PAGE_COST.get()) as turn:
                 async for payloads in self._wait(view, turn):
                     yield Update(payloads)
@@ -251,7 +251,7 @@ class Handlers:
             yield Update(await in_thread(view.fail, failure), view.trace)
 
     async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:
-        """Yield how many runs are ahead until it is this one's turn; nothing new now and then, which tells who left."""
+        """Yield how many runs are ahead until it is this one's turn; empty updates in between detect a closed page."""
         shown, shown_s = 0, 0.0
         while ahead := self.gate.runs_ahead(turn):
             if not shown or time.monotonic() - shown_s >= TICK_S * self.gate.redraw_rate():
@@ -281,7 +281,7 @@ class Handlers:
             return
         if target.base_url is not None:
             request = bounded_request(request_for(request, target), self.limits)
-        # What bounds a stranger's request knows chat completions.
+        # The limits on a public visitor's request are for chat completions.
         target = replace(target, api=Api.CHAT if self.settings.public else given.api)
         target = trusting_template(target, request, is_public=self.settings.public)
         view.facts = target_facts(target)
@@ -293,7 +293,7 @@ class Handlers:
             yield Update({"parser_matrix": asking_payload()}, view.trace, asks=view.run)
 
     async def _show(self, view: RunView, pasted: Evidence) -> Update:
-        """Return what pasted evidence shows; no server is asked, and the page has none to ask again."""
+        """Return what pasted evidence shows; no server is asked, now or later."""
         view.facts = [["", "pasted", "No server was asked"], ["", pasted.words.replace("`", ""), ""]]
         trace = await show_evidence(pasted)
         payloads = await in_thread(view.finish, trace)
@@ -317,7 +317,9 @@ class Handlers:
     async def _follow(self, view: RunView, request: Request, target: Target) -> AsyncGenerator[Payloads, None]:
         """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`; where many run, less often."""
         started_s = time.monotonic()
-        heard = None if self.settings.public else listening(view.exchanges)  # the operator's affair, there
+        heard = (
+            None if self.settings.public else listening(view.exchanges)
+        )  # on a public page, traffic is the operator's business
         async with pipeline.follow(request, target, self.labs.pool, context=heard) as (progress, run):
             while not run.done():
                 redraw_rate = self.gate.redraw_rate()

@@ -1,4 +1,4 @@
-"""The page's style, in the order in which its files build on each other."""
+"""The page's styles, in cascade order."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def read_assets(names: tuple[str, ...]) -> str:
 
 
 def page_head() -> str:
-    """Return what gradio puts into the head of the page after its own styles, so that ours win."""
+    """Return what gradio puts into the head of the page; it follows gradio's own styles, so that ours win."""
     return f"<style>\n{read_assets(STYLES + PAGE_STYLES)}</style>\n"

@@ -26,7 +26,7 @@ from prompt_debugger.core.render.tokenizers.hub import EGRESS as HUB_EGRESS  # n
 from prompt_debugger.core.render.worker.jobs import SANDBOX as RENDER_SANDBOX  # noqa: E402
 from prompt_debugger.core.sandbox import close_sandboxes, end_jobs_for_others, sandbox_of  # noqa: E402
 from prompt_debugger.core.sandbox.kernel import Kernel  # noqa: E402
-from prompt_debugger.core.sandbox.locked import report_unlocked  # noqa: E402
+from prompt_debugger.core.sandbox.lock_report import report_unlocked  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool  # noqa: E402
 from prompt_debugger.core.tools.lab.environment import is_supported  # noqa: E402
 from prompt_debugger.ui.frozen_memory import kept_for_good  # noqa: E402
@@ -36,7 +36,6 @@ from prompt_debugger.ui.web.head import page_head  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
 from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
-from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines  # noqa: E402
 from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
 from prompt_debugger.ui.web.memory_release import keep_little  # noqa: E402
 from prompt_debugger.ui.web.private_log import log_places_only  # noqa: E402
@@ -44,6 +43,7 @@ from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
 from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
 from prompt_debugger.ui.web.unchanged_outputs import skip_cheaply  # noqa: E402
+from prompt_debugger.ui.web.weak_sandbox import refuse_weak_sandbox, unlocked_lines  # noqa: E402
 from prompt_debugger.ui.web.whole_answers import answer_in_whole  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
 from prompt_debugger.ui.web.work_sandbox import start_work_sandbox  # noqa: E402

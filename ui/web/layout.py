@@ -15,7 +15,7 @@ from prompt_debugger.ui.web.calls import Calls
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.fixes.apis import AllApis
-from prompt_debugger.ui.web.fixes.hand_over import HandOver
+from prompt_debugger.ui.web.fixes.bug_report import BugReports
 from prompt_debugger.ui.web.fixes.loop import ToolLoop
 from prompt_debugger.ui.web.fixes.offered import OfferedFixes
 from prompt_debugger.ui.web.fixes.runs import PageRuns
@@ -92,7 +92,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_live_watch(page, live_watch, verifications)
     runs = PageRuns(handlers)
     offered = OfferedFixes(runs, bench)
-    wire_fixes(page, fixes, orders, Experiments(runs, bench), HandOver(runs), template)
+    wire_fixes(page, fixes, orders, Experiments(runs, bench), BugReports(runs), template)
     wire_loop(page, fixes.loop, orders, ToolLoop(runs))
     wire_offered(page, orders, offered)
     wire_edits(page, orders, offered, template)

@@ -1,4 +1,4 @@
-"""Live from the page: the recording proxy of `watch` before the target, read along as exchanges pass.
+"""Live from the page: the recording proxy of `watch` before the target, with results shown as exchanges pass.
 
 Only on one's own machine. It listens on the loopback alone and ends with the page that started it; what it kept is in
 a temporary folder, which the view names.

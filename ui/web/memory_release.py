@@ -1,4 +1,4 @@
-"""Memory that visitors' work has left is given back to the system: Python and the C library keep it otherwise.
+"""Returns memory that visitors' work has freed to the system: Python and the C library would keep it.
 
 What was held in cycles waits for a collection that an idle page never comes to, and what threads have freed stays in
 pools of the C library, up to 64 MB in each of many. Measured: after pages that each sent texts of megabytes had gone,

@@ -1,4 +1,4 @@
-"""Answers to what is ordered on the page: each has a number, as one equal to the last would not be noticed."""
+"""Answers to orders of the page, each with a number: one that equals the last would not be noticed."""
 
 from __future__ import annotations
 

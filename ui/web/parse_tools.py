@@ -78,7 +78,7 @@ class ParseTools:
         settings: What the page is served with.
         labs: Labs of the page.
         engine: The warm helper with vLLM's parsers, shared by all visitors.
-        redraw_rate: Counts what draws on the page.
+        redraw_rate: Slows updates down while many pages are drawing.
     """
 
     def __init__(
@@ -99,10 +99,10 @@ class ParseTools:
         Args:
             trace: The run.
             tokenizer: The field under Target.
-            servers: Addresses that the page ran against itself; a run that someone shared sends us to no other.
+            servers: Addresses that this page has run against; no other server named in a shared run is asked.
             engines: `ALL_ENGINES` for the parsers of other engines that were fetched as well.
         """
-        run = _need(trace)
+        run = _require_output(trace)
         yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
         step = MatrixStep()
         async with aclosing(
@@ -131,14 +131,14 @@ class ParseTools:
             tokenizer: The field under Target.
             run: Its number on the page; `None` if it is not known.
         """
-        asked = _need(trace)
+        asked = _require_output(trace)
         call = ask_parsers(asked, self._engine, self._tokenizer(asked, tokenizer))
         async with aclosing(ticking(_once(call), self._redraw_rate)) as ticks:
             async for judged in ticks:
                 yield MatrixChange() if judged is None else await in_thread(_judged_again, judged, run or 0)
 
     async def ask_silently(self, trace: Trace) -> Trace | None:
-        """Return a run that is shown no longer with what vLLM's parsers say of it; `None` where none can be asked."""
+        """Return a run, no longer on display, with the results of vLLM's parsers; `None` if they cannot be asked."""
         try:
             return await ask_parsers(trace, self._engine, self._tokenizer(trace, ""))
         except DebuggerError as error:
@@ -150,7 +150,7 @@ class ParseTools:
         self, trace: Trace | None, tokenizer: str, parser: str, seed: float | None
     ) -> AsyncGenerator[str | None, None]:
         """Stream the raw output through one parser in every interesting chunking."""
-        run = _need(trace)
+        run = _require_output(trace)
         name = _parser_name(run, parser)
         yield waiting_payload(f"Streaming the raw output through `{name}`.", "whole, by token, by special token, …")
         call = try_splits(run, self._engine, name, self._tokenizer(run, tokenizer), seed=_seed(seed))
@@ -167,7 +167,7 @@ class ParseTools:
             raise RequestError(
                 "Older releases are not downloaded on a public page.", "Run the program on your own machine to do that."
             )
-        run = _need(trace)
+        run = _require_output(trace)
         questions, engines = _release_questions(run, parser, _versions(versions))
         output = output_of_trace(run, self._tokenizer(run, tokenizer))
         assert output is not None, "a run that was needed has an output"
@@ -188,8 +188,8 @@ class ParseTools:
 
     @shown_as(tool_error_payload)
     async def constrained(self, trace: Trace | None, tokenizer: str, level: str) -> AsyncGenerator[str | None, None]:
-        """Hold the raw output against the grammar that vLLM would enforce."""
-        run = _need(trace)
+        """Check the raw output against the grammar that vLLM would enforce."""
+        run = _require_output(trace)
         yield waiting_payload("Walking the output through the grammar of its format.", "compiling the grammar")
         source = self._tokenizer(run, tokenizer)
         call = in_thread(judge_trace, run, level.strip(), self._grammar, source)
@@ -224,7 +224,7 @@ class ParseTools:
         except EngineError:
             if not own:
                 raise
-            yield MatrixStep(own, len(own))  # no vLLM here, and the server's own word is worth having
+            yield MatrixStep(own, len(own))  # without vLLM here, the server's own parsers are still worth showing
 
     async def _ask_server(self, trace: Trace, servers: tuple[str, ...]) -> dict[str, ParserOutcome]:
         """Return what the parsers made of the output that the server itself offers to run."""
@@ -238,7 +238,7 @@ class ParseTools:
             return await ask_server_parsers(client, names, output, text=text_without_end(trace.parse))
 
     def _tokenizer(self, trace: Trace, named: str) -> str | None:
-        """Return the tokenizer that the run was made with, as far as it can be known; a stranger names none."""
+        """Return the tokenizer of the run, as far as it is known; on a public page the visitor's choice is ignored."""
         target = self._settings.target
         if trace.server is not None and trace.server.is_lab:
             return str(target.lab.model_dir)
@@ -246,7 +246,7 @@ class ParseTools:
         return own if self._settings.public else named.strip() or own
 
 
-def _need(trace: Trace | None) -> Trace:
+def _require_output(trace: Trace | None) -> Trace:
     """Return the trace of a run that has a raw output.
 
     Raises:

@@ -1,4 +1,4 @@
-"""How often what waits draws: where many do, less often, for all of them draw in the page's one process."""
+"""How often waiting work redraws: less often when much of it waits, as it all draws in one process."""
 
 from __future__ import annotations
 

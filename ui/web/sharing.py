@@ -1,7 +1,7 @@
-"""What the Share menu asks of the program: files of the last run, the content of a link, a bundle opened again.
+"""The server side of the Share menu: files of the last run, the content of a link, a bundle opened again.
 
-Nothing is stored: a file goes to the browser inside the answer, which saves it,
-and a bundle comes inside the event. Everything that leaves is masked.
+Nothing is stored: a file goes to the browser inside the answer, and the browser saves it; a bundle
+arrives inside the event. Everything that is sent out is masked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RESULT_VIEWS = tuple(name for name in VIEWS if name != "verdict")  # a link empt
 MAX_BUNDLE_CHARS = 100_000_000
 MAX_PUBLIC_BUNDLE_CHARS = 12_000_000
 
-_EVENT_BYTES = 100_000  # of an event besides the bundle that it carries
+_EVENT_BYTES = 100_000  # of an event, besides the bundle in it
 _NOTHING = RequestError("There is no run to put into a file.", "Press Run: these files contain a run.")
 
 _log = logging.getLogger(__name__)
@@ -69,21 +69,21 @@ _NO_WISH = Wish()
 
 
 class Sharing:
-    """What the menu's events do; keeps only what does not change while the page is served."""
+    """Handlers of the menu's events; holds only what does not change while the page is served."""
 
     def __init__(self, settings: PageSettings, has_lab: Callable[[], bool] = lambda: True) -> None:
-        """Begin with no answer given.
+        """Begin without any answers.
 
         Args:
             settings: What the page is served with.
-            has_lab: Whether there is a lab, or will be: without one no fix of a lab's run is offered to be tried.
+            has_lab: Whether there is a lab, or will be: without one, fixes of a lab's run cannot be tried.
         """
         self.settings = settings
         self._has_lab = has_lab
         self._answers = NumberedAnswers()
 
     def first_payload(self) -> str:
-        """Return what the menu is drawn with: the choices of this page, for links that name some."""
+        """Return the first payload of the menu: the choices of this page, which links may name."""
         empty = empty_payloads("", [])
         return pack_payload(
             {
@@ -104,7 +104,7 @@ class Sharing:
             trace: The last run.
             text: The editor.
             fields: The fields under Target.
-            wish: What the visitor calls the run, and which place of it is meant.
+            wish: The title, and the place to open at.
         """
         try:
             if form == "link":
@@ -133,7 +133,7 @@ class Sharing:
         try:
             header, data = sandbox_of().call(share_as, "kept", trace)
             return self._answers.answer(header if asked is None else {**header, "asked": asked}, data)
-        except Exception as error:  # noqa: BLE001  # a history with a gap, no run that seems to have failed
+        except Exception as error:  # noqa: BLE001  # better a gap in the history than a run that seems to have failed
             _log.info("a run could not be kept: %r", error)
             return None
 
@@ -168,7 +168,7 @@ class Sharing:
 
 
 def _base() -> str | None:
-    """Return the address that links begin with, where it is not the one that the browser sees."""
+    """Return the base address of links if it differs from the one that the browser sees."""
     space = os.environ.get("SPACE_ID")
     return f"https://huggingface.co/spaces/{space}" if space else None
 

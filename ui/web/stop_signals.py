@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, heard whichever of the program's threads the system wakes for them."""
+"""Ctrl-C and SIGTERM, handled whichever thread the system delivers them to."""
 
 from __future__ import annotations
 

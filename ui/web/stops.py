@@ -1,7 +1,7 @@
-"""Which run of an open page is to end before its end: a run that is stopped ends itself, and says what had come.
+"""Stopping the run of an open page: the run ends itself, and shows what had arrived.
 
-Gradio can cancel an event, too, but tells the page of a cancelled event and of one that failed by the same sign, and
-leaves the event no last word. Holds signs by session, never a text; for one event loop.
+Gradio can cancel an event, too, but then the page cannot distinguish it from one that failed, and the event cannot send
+a last update. Holds signs by session, never a text; for one event loop.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import TypeVar
 from prompt_debugger.ui.web.redraw_rate import next_or_none
 
 _MAX_SESSIONS = 2_000
-_PATIENCE_S = 10.0  # for a run that was asked to end
+_PATIENCE_S = 10.0  # how long to wait for a run that was asked to end
 
 T = TypeVar("T")
 
 
 @dataclass(eq=False, slots=True)
 class StopSign:
-    """What one run watches.
+    """The sign by which one run learns that it is to stop.
 
     Attributes:
-        asked: Set once it is to end.
-        ended: Set once it has.
-        is_silent: Whether no one wants to hear of it any more: the page shows another request.
+        asked: Set once the run is to end.
+        ended: Set once the run has ended.
+        is_silent: Whether the run is to end without an update: the page shows another request already.
     """
 
     asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -41,18 +41,18 @@ class Stops:
 
     def __init__(self) -> None:
         self._signs: OrderedDict[str, StopSign] = OrderedDict()
-        self._beside: dict[str, set[StopSign]] = {}
+        self._questions: dict[str, set[StopSign]] = {}
 
     def expect(self, session: str) -> None:
-        """Announce a run: it can be stopped, even before it has begun, and what goes on beside the last one ends."""
-        self._end_beside(session)
+        """Announce a run, so that it can be stopped before it has begun; questions about the last run end."""
+        self._end_questions(session)
         self._signs[session] = StopSign()
         self._signs.move_to_end(session)
         while len(self._signs) > _MAX_SESSIONS:
             self._signs.popitem(last=False)
 
     def forget(self, session: str) -> None:
-        """Take an announcement back: the run was not let in."""
+        """Withdraw an announcement: the run was not admitted."""
         self._signs.pop(session, None)
 
     @contextmanager
@@ -70,22 +70,22 @@ class Stops:
                 del self._signs[session]
 
     @contextmanager
-    def follow_beside(self, session: str) -> Iterator[StopSign]:
-        """Give a question about a run its sign: it ends without a word where another run begins, or is opened."""
+    def follow_question(self, session: str) -> Iterator[StopSign]:
+        """Give a question about a run its sign: it ends silently when another run begins or is opened."""
         sign = StopSign(is_silent=True)
-        beside = self._beside.setdefault(session, set())
-        beside.add(sign)
+        questions = self._questions.setdefault(session, set())
+        questions.add(sign)
         try:
             yield sign
         finally:
             sign.ended.set()
-            beside.discard(sign)
-            if not beside:
-                self._beside.pop(session, None)
+            questions.discard(sign)
+            if not questions:
+                self._questions.pop(session, None)
 
-    async def wait_beside(self, session: str) -> None:
-        """Wait until the questions about the session's run have ended: what they add to it is not added over."""
-        for sign in list(self._beside.get(session, ())):
+    async def wait_for_questions(self, session: str) -> None:
+        """Wait until the questions about the session's run have ended, so that their results are not overwritten."""
+        for sign in list(self._questions.get(session, ())):
             await sign.ended.wait()
 
     def stop(self, session: str) -> None:
@@ -94,9 +94,9 @@ class Stops:
             sign.asked.set()
 
     async def silence(self, session: str) -> bool:
-        """Ask the session's run to end without a word and wait until it has; return whether there was one."""
+        """End the session's run silently and wait until it has ended; return whether there was one."""
         sign = self._signs.get(session)
-        signs = self._end_beside(session)
+        signs = self._end_questions(session)
         if sign is not None:
             sign.is_silent = True
             sign.asked.set()
@@ -107,15 +107,15 @@ class Stops:
                     await one.ended.wait()
         return sign is not None
 
-    def _end_beside(self, session: str) -> list[StopSign]:
-        signs = list(self._beside.get(session, ()))
+    def _end_questions(self, session: str) -> list[StopSign]:
+        signs = list(self._questions.get(session, ()))
         for sign in signs:
             sign.asked.set()
         return signs
 
 
 async def until_asked(updates: AsyncGenerator[T, None], sign: StopSign) -> AsyncGenerator[T, None]:
-    """Yield what comes until the sign is given; what was being waited for is cancelled then."""
+    """Yield updates until the sign is given; then cancel the pending one."""
     asked = asyncio.ensure_future(sign.asked.wait())
     step = asyncio.ensure_future(next_or_none(updates))
     try:

@@ -1,4 +1,4 @@
-"""The template under edit: rendered in the limited worker at every change; plain values in, payloads out."""
+"""The template in the editor: rendered in a sandbox at every change; plain values in, payloads out."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Opened(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The views of one render; `None` leaves the tokens of the last good one where they are."""
+    """The views of one render; `None` keeps the tokens of the last render that succeeded."""
 
     status: str
     tokens: str | None
 
 
 class TemplateLab:
-    """What the events of the template panel do."""
+    """Handlers of the template panel's events."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -87,9 +87,9 @@ class TemplateLab:
     async def probe(
         self, fields: TargetFields, trace: Trace | None, template: str, own: str
     ) -> AsyncGenerator[str | None, None]:
-        """Ask the edited template what it supports; `None` is a mere tick."""
+        """Probe what the edited template supports; yields `None` while there is nothing new."""
 
-        def grown() -> Iterator[tuple[ProbeAnswer, ...]]:
+        def growing_answers() -> Iterator[tuple[ProbeAnswer, ...]]:
             self._bench.check_text(template)
             setup = self._bench.find_setup(fields, trace).setup
             answers: tuple[ProbeAnswer, ...] = ()
@@ -99,12 +99,12 @@ class TemplateLab:
                 answers = (*answers, answer)
                 yield answers
 
-        async for answers, is_running in follow_steps(grown(), None, self._bench.redraw_rate):
+        async for answers, is_running in follow_steps(growing_answers(), None, self._bench.redraw_rate):
             yield None if answers is None else await in_thread(probes_payload, answers, is_running=is_running)
 
 
 def _render(body: JSONObject, setup: RenderSetup) -> Prompt:
-    """Render with tokens; a text that no tokenizer should be bothered with comes without."""
+    """Render with tokens; without them if the text is too long to tokenize."""
     with explained_for(body):
         prompt = render_local(
             body, template=setup.template, special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs

@@ -1,4 +1,4 @@
-"""The page's gradio theme: our colours on gradio's own parts. Views of ours are coloured by `assets/views.css`."""
+"""The page's gradio theme: our colours on gradio's parts. Our own views are coloured by `assets/css/views.css`."""
 
 from __future__ import annotations
 

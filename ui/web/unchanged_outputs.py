@@ -1,4 +1,4 @@
-"""What an event does not change costs nothing.
+"""Outputs that an event does not change cost nothing.
 
 An answer that names a few of an event's outputs leaves the others as they are, and gradio makes a new component for
 each of those all the same, for every step of a run: a page of twenty views spent most of its processor time on that.

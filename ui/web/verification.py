@@ -1,4 +1,4 @@
-"""Open what `verify` left: one verification, or two next to each other, and any row as a run of the page.
+"""Open the results of `verify`: one verification, or two side by side, and any row as a run of the page.
 
 Reads files of this machine that the person named; a public page has no such field, and refuses.
 """

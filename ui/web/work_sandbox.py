@@ -1,23 +1,23 @@
-"""The start of the sandbox for visitors' work, which need not wait for gradio."""
+"""Starts the sandbox for visitors' work early, before gradio is imported."""
 
 from __future__ import annotations
 
 from prompt_debugger.core.pipeline import reading
-from prompt_debugger.core.sandbox import locked, sandbox_of
+from prompt_debugger.core.sandbox import lock_report, sandbox_of
 from prompt_debugger.core.tools.capture import record
 from prompt_debugger.core.tools.verify import validity
 from prompt_debugger.core.tools.watch import line
 from prompt_debugger.ui.web import pasted, work
 
-# Where the page's jobs are, besides those of completing, which come with the pipeline. The sandbox has to know of all
-# when it starts: a process that lacks one would be followed by another, and its imports would have been for nothing.
-WITH_JOBS = (line, locked, record, reading, validity, pasted, work)
+# Modules with the page's jobs, besides those of completion, which come with the pipeline. They are imported before the
+# sandbox starts: a process that lacks one would have to be replaced, and its imports would have been for nothing.
+WITH_JOBS = (line, lock_report, record, reading, validity, pasted, work)
 
 
 def start_work_sandbox() -> None:
-    """Have the sandbox's first process start, without waiting for it; does nothing if one runs.
+    """Start the first process of the sandbox, without waiting for it; do nothing if one is running.
 
     Raises:
-        SandboxError: None can be started at all.
+        SandboxError: It cannot be started.
     """
     sandbox_of().warm_up()

@@ -17,9 +17,9 @@ import httpx
 from prompt_debugger.core.complete.backends.address import Address
 from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.clients import Clients, build_client
+from prompt_debugger.core.complete.backends.direct_connections import Connection, DirectConnections
 from prompt_debugger.core.complete.backends.failures import Call, failure_of_location, failure_of_transport
 from prompt_debugger.core.complete.backends.limits import Timeouts
-from prompt_debugger.core.complete.backends.straight import Connection, StraightConnections
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
@@ -65,9 +65,9 @@ class Relay:
         trust_env = not address.is_loopback
         certificates = public_certificates(trust_env=trust_env)
         url = httpx.URL(address.base_url)
-        self._straight: StraightConnections | None = None
+        self._direct: DirectConnections | None = None
         if not (trust_env and getproxies() and not proxy_bypass(url.host)):
-            self._straight = StraightConnections(url, certificates, connect_s, _IDLE_S)
+            self._direct = DirectConnections(url, certificates, connect_s, _IDLE_S)
 
         def build() -> httpx.AsyncClient:
             return build_client(
@@ -77,12 +77,12 @@ class Relay:
                 verify=certificates,
             )
 
-        self._clients = None if self._straight is not None else Clients(build)
+        self._clients = None if self._direct is not None else Clients(build)
 
     async def close(self) -> None:
         """Close all connections."""
-        if self._straight is not None:
-            self._straight.close()
+        if self._direct is not None:
+            self._direct.close()
         if self._clients is not None:
             await self._clients.close()
 
@@ -121,8 +121,8 @@ class Relay:
             BackendError: There is no answer.
         """
         passed = [*kept_headers(headers, _OF_A_REQUEST), (b"accept-encoding", b"identity")]
-        if self._straight is not None:
-            async with self._sent_straight(self._straight, method, url, passed, content) as answer:
+        if self._direct is not None:
+            async with self._send_direct(self._direct, method, url, passed, content) as answer:
                 yield answer
             return
         call = _call(method, url)
@@ -147,9 +147,9 @@ class Relay:
                 await response.aclose()
 
     @asynccontextmanager
-    async def _sent_straight(
+    async def _send_direct(
         self,
-        connections: StraightConnections,
+        connections: DirectConnections,
         method: str,
         url: httpx.URL,
         headers: RawHeaders,
@@ -169,11 +169,11 @@ class Relay:
             except httpx.HTTPError as error:
                 raise failure_of_transport(_call(method, url), error, self._timeouts, began=False) from error
             kept = kept_headers(connection.headers, frozenset())
-            yield RelayedAnswer(connection.status, kept, self._straight_pieces(method, url, connection))
+            yield RelayedAnswer(connection.status, kept, self._direct_pieces(method, url, connection))
         finally:
             connections.give_back(connection)
 
-    async def _straight_pieces(self, method: str, url: httpx.URL, connection: Connection) -> AsyncIterator[bytes]:
+    async def _direct_pieces(self, method: str, url: httpx.URL, connection: Connection) -> AsyncIterator[bytes]:
         try:
             async for piece in connection.pieces():
                 yield piece

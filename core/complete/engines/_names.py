@@ -1,4 +1,4 @@
-"""What each server software calls its parsers for a family: by the families' records, and by its own."""
+"""What each server software calls its parsers for a family: from the families' records and from the engines' own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def merge_names(formats: Mapping[str, TextFormat], engines: Mapping[str, Engine]
         engines: The records by file.
 
     Raises:
-        PluginError: A record names an engine or a family that there is not, or both name the same; it names the file.
+        PluginError: A record, which the error names, has an unknown engine or family, or two define the same names.
     """
     merged: dict[str, dict[str, ParserNames]] = {engine.kind: {} for engine in engines.values()}
     for family, one in formats.items():

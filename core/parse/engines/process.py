@@ -1,7 +1,7 @@
-"""The client side of a helper, which is to answer each line of JSON with one and is not trusted to.
+"""The client side of a helper process, which answers each line of JSON with a line of JSON and is not trusted.
 
-Owns killing it and every limit: time per answer, size of an answer. Time runs out for a helper that
-stalls or works too long, not for one that gets little of a busy machine. It must not know what is asked or how helpers
+Owns killing it and every limit: time per answer, size of an answer. Time runs out for a helper that stalls
+or works too long, not for one that gets little of a busy machine. It must not know what is asked or how helpers
 are created: each is forked from a process that has imported a library (`pool`).
 """
 
@@ -31,15 +31,15 @@ _MOST_WORK = 0.75
 
 
 class HelperSpentError(EngineError):
-    """A helper may not read the files of a question, because it is locked to those of another."""
+    """A helper cannot read the files that a question needs: it is already locked to those of another."""
 
 
 class HelperFailedError(EngineError):
-    """A helper ended, was too slow or answered with nonsense: the question was too much for it."""
+    """A helper died, was too slow, or sent a malformed answer."""
 
 
 class _Deadline:
-    """When to give up on a process: it hardly worked for the length of the time limit, or has had its share of work.
+    """When to give up on a process: it was nearly idle for the length of the limit, or has used its processor time.
 
     Args:
         timeout_s: The time limit.

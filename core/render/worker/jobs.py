@@ -25,9 +25,9 @@ _REHEARSALS = (
 
 def warm_up_templates() -> None:
     """Import everything that a template may need: afterwards nothing can be read any more."""
-    from prompt_debugger.core.render.engine import run_in_steps
     from prompt_debugger.core.render.job import Variable
     from prompt_debugger.core.render.reference import warm_up
+    from prompt_debugger.core.render.traced_render import run_in_steps
 
     warm_up()
     for module in _LATE_IMPORTS:
@@ -47,7 +47,7 @@ def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
 
 def outcomes_of(render: RenderJob) -> Iterator[RenderOutcome]:
     """Yield the plain outcome of a render job, then the traced one, if that was asked for; never raises."""
-    from prompt_debugger.core.render.engine import run_in_steps
+    from prompt_debugger.core.render.traced_render import run_in_steps
 
     try:
         yield from run_in_steps(render)

@@ -1,4 +1,4 @@
-"""How much of what goes through is kept. What goes through is not limited: that is between client and server."""
+"""How much of the traffic is recorded. The traffic itself is not limited: that is between client and server."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The proxy: what comes in goes to the server as it came, what comes back goes to the client, and both are kept.
+"""The proxy: passes requests to the server and answers to the client unchanged, and records both.
 
     client ──► callers ──► Relay ──► server
                   │          │
                   └──► Exchange ──► Recorder ──► Store
 
-An ASGI application. Pieces of an answer are passed on as they come, no faster than the client takes them. Who leaves
-ends the server's work; an answer that breaks off breaks off for the client, too.
+An ASGI application. Pieces of an answer are passed on as they arrive, no faster than the client reads them. A client
+that disconnects ends the server's work; an answer that breaks off breaks off for the client, too.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LEFT = "the client disconnected before the end of the answer"
 SLOW = "the request's body did not arrive in time"
-_MAX_CLIENT = 80  # characters of what a client calls itself
+_MAX_CLIENT = 80  # characters of a client's `User-Agent`
 STOPPED = "the capture was ended before the end of the answer"
 
 
 class _ClientLeftError(Exception):
-    """No one waits for the answer any more."""
+    """The client disconnected."""
 
 
 class _ClientIsSlowError(Exception):
-    """A request's body does not come to its end."""
+    """The body of a request does not arrive in time."""
 
 
 @dataclass(slots=True)
 class RequestTimes:
-    """How long a request may take to come.
+    """How long a request may take to arrive.
 
     Attributes:
         head_s: Seconds for its head.
@@ -72,12 +72,12 @@ class RequestTimes:
 
 
 class CaptureProxy:
-    """Passes requests on to one server and keeps what went through.
+    """Passes requests on to one server and records the traffic.
 
     Args:
-        relay: The way to the server.
+        relay: Sends requests to the server.
         recorder: Keeps exchanges.
-        names: What the proxy is called besides `localhost` and addresses, in small letters.
+        names: Host names of the proxy besides `localhost` and addresses, in lower case.
         times: For requests.
         asks_for_ids: Whether servers are asked for the ids of a run, which clients do not see.
     """
@@ -104,7 +104,7 @@ class CaptureProxy:
         if scope["type"] != "http":
             await send({"type": "websocket.close"})  # before it is accepted: a refusal, 403
             return
-        asked = _Asked(scope)
+        asked = _IncomingRequest(scope)
         refusal = refusal_of(asked.header(b"host") or "", asked.header(b"origin"), self._names)
         if refusal is not None:
             await _answer(send, 403, "refused", refusal)
@@ -114,14 +114,14 @@ class CaptureProxy:
             await self._exchange(asked, receive, send)
 
     async def stop(self) -> None:
-        """End the exchanges that are under way; what has come of each is kept."""
+        """End the exchanges in progress; what has arrived of each is recorded."""
         self._is_stopping = True
         for task in self._under_way:
             task.cancel()
         if self._under_way:
             await asyncio.wait(self._under_way)
 
-    async def _exchange(self, asked: _Asked, receive: Receive, send: Send) -> None:
+    async def _exchange(self, asked: _IncomingRequest, receive: Receive, send: Send) -> None:
         exchange = self._recorder.begin(asked.method, asked.path, secrets_of(asked.headers, asked.query))
         exchange.client = (asked.header(b"user-agent") or "")[:_MAX_CLIENT]
         exchange.sent_packing = (asked.header(b"content-encoding") or "").strip().lower()
@@ -142,7 +142,7 @@ class CaptureProxy:
             exchange.end(STOPPED if fault is None else f"this program failed to pass it on: {type(fault).__name__}")
             self._recorder.keep(exchange)
 
-    async def _pass_on(self, asked: _Asked, exchange: Exchange, client: _Client, send: Send) -> None:
+    async def _pass_on(self, asked: _IncomingRequest, exchange: Exchange, client: _Client, send: Send) -> None:
         try:
             url = self._relay.url_of(asked.raw_path, asked.query)
         except ValueError as error:
@@ -184,14 +184,14 @@ class CaptureProxy:
     async def _answered(
         self,
         stack: AsyncExitStack,
-        asked: _Asked,
+        asked: _IncomingRequest,
         url: httpx.URL,
         content: AsyncIterator[bytes] | None,
         exchange: Exchange,
     ) -> tuple[RelayedAnswer, bool]:
         """Return the answer, open until the stack is left, and whether ids were asked for.
 
-        A server that refuses a request with that question gets it as the client wrote it.
+        If a server refuses the request with that field, it is sent again as the client wrote it.
         """
         if not self._asks_for_ids or content is None or exchange.api is None:
             return await stack.enter_async_context(self._relay.send(asked.method, url, asked.headers, content)), False
@@ -252,8 +252,8 @@ def _set_length(headers: RawHeaders, length: int) -> RawHeaders:
     return [(name, size if name.lower() == b"content-length" else value) for name, value in headers]
 
 
-class _Asked:
-    """What the scope of a request says."""
+class _IncomingRequest:
+    """A request, read from its ASGI scope."""
 
     def __init__(self, scope: Scope) -> None:
         self.method = str(scope["method"])
@@ -303,7 +303,7 @@ class _Client:
                 return
 
     async def keep_body(self, content: AsyncIterator[bytes] | None) -> None:
-        """Read a body of which a server that is away has read nothing: it is kept all the same."""
+        """Record the body although the server cannot be reached and so has read none of it."""
         if content is not None and not self._exchange.sent.size:
             with suppress(_ClientLeftError, _ClientIsSlowError):
                 await _read(content)
@@ -313,7 +313,7 @@ class _Client:
         self._has_body.set()
 
     async def leaves(self) -> None:
-        """Return once the client has left; it is not looked for before its body is read."""
+        """Return once the client has disconnected; this is only checked after its body was read."""
         await self._has_body.wait()
         while (await self._receive())["type"] != "http.disconnect":
             pass
@@ -324,7 +324,7 @@ def _header(answer: RelayedAnswer, name: bytes) -> str:
 
 
 async def _answer(send: Send, status: int, kind: str, message: str, *more: tuple[bytes, bytes]) -> None:
-    """Answer ourselves, in the form in which clients look for an error; no one may be there any more."""
+    """Answer with an error in the form that clients expect; the client may be gone already."""
     error: JSONObject = {"message": f"prompt-debugger capture: {message}", "type": kind, "code": status}
     body = json.dumps({"error": error}).encode("ascii")
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode("ascii")), *more]

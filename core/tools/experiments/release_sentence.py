@@ -20,12 +20,12 @@ def releases_sentence(
 ) -> str:
     """Return since which tested release of each engine all calls of an output are read; "" where it contains none.
 
-    A release that reads neither this nor a healthy call shows nothing and counts for nothing.
+    A release that reads neither this output nor a healthy call is left out: it shows nothing.
 
     Args:
         parse: The output.
         tables: What the releases made of it.
-        account_of: Holds what a release returned against the calls of the output.
+        account_of: Compares what a release returned with the calls of the output.
         engines: The engines that were to be asked; those without a table have no parser for the family.
     """
     if not readable_calls(parse):
@@ -47,13 +47,13 @@ def releases_sentence(
             read.append(f"{title} {_since(asked, reading)}")
     lacking = set(engines) - {engine_of_parser(table.parser) for table in tables}
     unread += [f"{title_of(kind)} has no parser for this format" for kind in engines if kind in lacking]
-    told = [*([f"{_they(parse)} read by {'; by '.join(read)}"] if read else []), *unread]
-    text = "; ".join(told)
+    parts = [*([f"{_they(parse)} read by {'; by '.join(read)}"] if read else []), *unread]
+    text = "; ".join(parts)
     return f"{text[0].upper() if read or text.startswith('no ') else text[0]}{text[1:]}." if text else ""
 
 
 def _titled(tables: Sequence[ReleaseTable]) -> Mapping[str, ReleaseTable]:
-    """Return the tables by what is said of them: the engine, with the parser where an engine has several."""
+    """Return the tables by title: the engine, with the parser where an engine has several."""
     engines = [engine_of_parser(table.parser) for table in tables]
     return {
         title_of(kind) + (f" `{table.parser}`" if engines.count(kind) > 1 else ""): table

@@ -3,7 +3,7 @@
 families     which structural tag goes with which format
 enforcement  what vLLM would enforce for these tools and this request
 tags, worker the grammar, built and run by XGrammar in its own process
-first_illegal  walk, explain by relaxing one thing at a time, forgive, go on
+first_illegal  walk, explain by relaxing one thing at a time, walk on
 in_force       was the grammar that a request asks for in force, and from which token on?
 """
 

@@ -48,7 +48,7 @@ def first_illegal_token(
     *,
     engine: GrammarEngine,
 ) -> GrammarVerdict:
-    """Hold an output against the grammar that vLLM would enforce.
+    """Check an output against the grammar that vLLM would enforce.
 
     Args:
         judged: The output, and how it came about.
@@ -58,10 +58,10 @@ def first_illegal_token(
         engine: XGrammar.
 
     Returns:
-        The verdict; an output that is odd in any way is judged, not refused.
+        The verdict; a malformed output is judged, too, not refused.
 
     Raises:
-        EngineError: There is no XGrammar, the level is unknown, or a grammar was too much for it.
+        EngineError: XGrammar is not installed, the level is unknown, or compiling a grammar hit a limit.
     """
     enforcement = enforcement_named(level) if isinstance(level, str) else level
     known = find_family(family, judged.raw)
@@ -96,7 +96,7 @@ def first_illegal_token(
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What a judgement needs all along."""
+    """What stays the same while one output is judged."""
 
     matcher: GrammarMatcher
     family: GrammarFamily
@@ -107,7 +107,7 @@ class _Case:
 
 
 def _judge(case: _Case, blank: GrammarVerdict) -> GrammarVerdict:
-    """Walk, explain, forgive, and walk on, until the output passes or nothing more can be forgiven."""
+    """Walk, explain the stop, relax or repair, and walk on, until the output passes or neither is possible."""
     forms = case.matcher.call_forms(case.plan)
     interventions: list[Intervention] = []
     repairs: list[Repair] = []
@@ -200,7 +200,7 @@ def _why_off(family: GrammarFamily, enforcement: Enforcement, tools: Sequence[JS
 
 
 def _refusal(case: _Case, message: str) -> str:
-    """Name the tool whose schema the compiler will not take, by trying each alone."""
+    """Name the tools whose schema the compiler refuses, by trying each alone."""
     bad = []
     for tool in case.plan.tools:
         alone = replace(case.plan, tools=(tool,))
@@ -215,7 +215,7 @@ def _refusal(case: _Case, message: str) -> str:
 def second_opinion(
     matcher: GrammarMatcher, plan: GrammarPlan, output: Output, call: WrittenCall | None
 ) -> SecondOpinion | None:
-    """Return what others say, `None` where there are no JSON arguments of a declared tool, or they say nothing."""
+    """Return what other validators say about a declared tool's arguments; `None` without arguments or opinions."""
     tool = next((tool for tool in plan.tools if call is not None and tool.name == call.name), None)
     if call is None or tool is None or call.arguments_start is None or not isinstance(tool.parameters, dict):
         return None
@@ -245,9 +245,9 @@ def _note(note: JSON, arguments: str) -> str:
     return ""
 
 
-# XGrammar's tags speak of text, so a server that enforces them cannot tell a marker from its spelling in ordinary
-# tokens; a parser that goes by ids can. Each marker that is one token becomes one control character, in the tag and in
-# the output, which no JSON string may hold.
+# XGrammar's tags are about text, so a server that enforces them cannot distinguish a marker from the same text in
+# ordinary tokens; a parser that reads ids can. Each marker that is one token becomes one control character, in the tag
+# and in the output, which no JSON string may contain.
 _MARKER = re.compile(r"<[^<>\s]+>")
 _CONTROLS = tuple(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r")
 _OTHER = "\x7f"

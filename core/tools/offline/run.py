@@ -44,7 +44,7 @@ _CHAT = (
     "tools", "chat_template_kwargs", "chat_template", "chat_template_content_format", "add_generation_prompt",
     "continue_final_message", "mm_processor_kwargs",
 )  # fmt: skip
-_OF_TEMPLATE = ("documents", "reasoning_effort")  # which a server hands to the template by themselves
+_OF_TEMPLATE = ("documents", "reasoning_effort")  # request fields that a server passes to the template
 _LIMIT_S = 900.0
 
 
@@ -53,8 +53,8 @@ async def run_offline(request: Request, spec: LabSpec, method: OfflineMethod = "
 
     Args:
         request: What to run.
-        spec: Model, context length and cache; its parsers do not count, as no parser reads the output.
-        method: `chat` hands the messages over; `generate` the prompt as text, as rendered here.
+        spec: Model, context length and cache; its parsers are ignored, as no parser reads the output.
+        method: `chat` passes the messages, `generate` the prompt as text, rendered here.
 
     Raises:
         LabError: There is no vLLM, or it does not run the model.
@@ -112,7 +112,7 @@ def _job(body: JSONObject, spec: LabSpec, method: OfflineMethod, prompt: str) ->
 
 
 async def _ask(job: JSONObject, spec: LabSpec) -> JSONObject:
-    """Run the worker; anyone who stops waiting ends it and all that it started."""
+    """Run the worker; cancelling this ends it and every process that it started."""
     with scratch("offline") as folder:
         process = await asyncio.create_subprocess_exec(
             spec.python or str(vllm_python()),

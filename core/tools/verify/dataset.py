@@ -3,9 +3,9 @@
     {"messages": […], "tools": […], "temperature": 0.6, …}                         K2VV
     {"messages": […], …, "check_type": ["tool_calls"], "expected_tool_call": true}  MiniMax: labels beside the body
 
-A line that is a batch line, a case or a captured exchange (`body` or `request` around the body) is read, too, also
-one for OpenAI's Responses or Anthropic's Messages, which is kept as it is, with what it converts to. A row's number
-is that of its line, from 1; empty lines have none to answer for.
+Batch lines, cases and captured exchanges (`body` or `request` around the body) are read, too, and so are bodies for
+OpenAI's Responses or Anthropic's Messages, which are kept unchanged next to their conversion. A row's number is that
+of its line, from 1; empty lines are skipped.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Preparation:
     is_streamed: bool = False
 
     def prepare(self, body: JSONObject, api: Api = Api.CHAT) -> JSONObject:
-        """Return a body as K2VV prepares it: `_input` is a system message, and a stream tells its usage."""
+        """Return a body as K2VV prepares it: `_input` becomes a system message, and a stream reports its usage."""
         changes = self._changes(body)
         if api is not Api.CHAT:
             return _changed(body, api, changes)
@@ -118,7 +118,7 @@ class Shard:
 
     Attributes:
         number: Which part, from 1.
-        count: Of how many.
+        count: Number of parts.
     """
 
     number: int = 1
@@ -139,7 +139,7 @@ def read_shard(text: str) -> Shard:
     Shard(number=2, count=4)
 
     Raises:
-        RequestError: It is no such thing.
+        RequestError: The text is not of this form.
     """
     number, slash, count = text.partition("/")
     if slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count):
@@ -154,7 +154,7 @@ def read_rows(path: Path, preparation: Preparation, *, shard: Shard, limit: int 
         path: The file.
         preparation: What is changed in every body.
         shard: Which part is wanted.
-        limit: Most rows of the file that are looked at.
+        limit: Maximum number of rows of the file to read.
 
     Raises:
         RequestError: The file cannot be read.
@@ -222,7 +222,7 @@ def _body_of(value: JSON) -> JSONObject:
 
 
 def _changed(body: JSONObject, api: Api, changes: JSONObject) -> JSONObject:
-    """Return a body of another API with other values."""
+    """Return a body of another API with the changes, in the names of its fields."""
     named = {_LIMITS.get(api, name) if name == "max_tokens" else name: value for name, value in changes.items()}
     if api is not Api.GEMINI:
         return {**body, **named}

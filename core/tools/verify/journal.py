@@ -135,7 +135,7 @@ class Journal:
         self._do("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
     def begin(self) -> None:
-        """Let what was refused and not read be asked again; no one works on it yet."""
+        """Reopen rows whose refusal was not read, so that they are asked again; call it before any work starts."""
         self._do("UPDATE rows SET state = 'open', answer = NULL WHERE state = 'refused'")
 
     @property
@@ -157,7 +157,7 @@ class Journal:
         return True
 
     def note_attempt(self, side: int, index: int) -> None:
-        """Count an attempt that came to nothing."""
+        """Count an attempt that failed."""
         self._do("UPDATE rows SET attempts = attempts + 1 WHERE side = ? AND data_index = ?", (side, index))
 
     def note_answer(self, side: int, index: int, document: JSONObject) -> None:
@@ -168,14 +168,14 @@ class Journal:
         )
 
     def note_refusal(self, side: int, index: int, document: JSONObject) -> None:
-        """Keep what the server has against a request, until it is read."""
+        """Keep the server's refusal of a request until it is read."""
         self._do(
             "UPDATE rows SET state = 'refused', answer = ? WHERE side = ? AND data_index = ?",
             (pack_document(document), side, index),
         )
 
     def note_failure(self, side: int, index: int, row: JSONObject) -> None:
-        """Keep that a row was given up."""
+        """Note that a row was given up."""
         self._do(
             "UPDATE rows SET state = 'failed', row = ? WHERE side = ? AND data_index = ?",
             (pack_document(row), side, index),

@@ -26,7 +26,7 @@ from prompt_debugger.core.base.types import (
     Severity,
     Trace,
 )
-from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gather_afterwards
+from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gather_from_answer
 from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.pipeline.native import Asked, asked_by, seen_by
@@ -112,7 +112,7 @@ class Judge:
         trace = replace(trace, server=self.server, vocabulary=renderer.vocabulary, sent=body)
         is_rendered = renderer.template is not None  # else there is nothing to do, which is quicker said here
         local, generation_prompt = await in_thread(_rendered, renderer, body) if is_rendered else (None, None)
-        gathered = await gather_afterwards(
+        gathered = await gather_from_answer(
             client,
             seen_by(self.server, asked.api),
             body,

@@ -81,27 +81,28 @@ class _Schemas:
         try:
             if key not in self._texts:
                 self._texts[key] = json.dumps(schema)
-            usable = _usable if len(self._texts[key]) <= _MAX_REMEMBERED_CHARS else _usable.__wrapped__
-            validators = usable(self._texts[key])
+            is_cached = len(self._texts[key]) <= _MAX_REMEMBERED_CHARS
+            build = _build_validators if is_cached else _build_validators.__wrapped__
+            validators = build(self._texts[key])
         except Exception:  # noqa: BLE001  # a schema that cannot be used makes the call invalid, whatever it raises
             return _NEITHER
         return Validity(*(_passes(validator, value) for validator in validators))
 
 
-class _Usable(NamedTuple):
-    """The validators of a schema; `None` by a draft that does not take it for one."""
+class _Validators(NamedTuple):
+    """The validators of a schema; `None` for a draft by which it is not a valid schema."""
 
     own: Validator | None
     newest: Validator | None
 
 
 @lru_cache(maxsize=256)
-def _usable(text: str) -> _Usable:
-    """Look at a schema; the rows of a dataset share their tools."""
+def _build_validators(text: str) -> _Validators:
+    """Return the validators of a schema, cached: the rows of a dataset share their tools."""
     schema: JSONObject = json.loads(text)
     cls = validator_for(schema, default=Draft202012Validator)
     newest = _validator_of(schema, Draft202012Validator)
-    return _Usable(newest if cls is Draft202012Validator else _validator_of(schema, cls), newest)
+    return _Validators(newest if cls is Draft202012Validator else _validator_of(schema, cls), newest)
 
 
 def _validator_of(schema: JSONObject, cls: type[Validator]) -> Validator | None:

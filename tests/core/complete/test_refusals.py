@@ -6,7 +6,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Basis, Completeness, Completion, Refusal
-from prompt_debugger.core.complete.afterwards import is_passing
+from prompt_debugger.core.complete.answer_evidence import is_passing
 from prompt_debugger.core.complete.ladder import Gathered, refusal_of, take_quoted_output
 
 OLLAMA = Refusal(500, "error parsing tool call: raw='{\"a\": 1}]', err=invalid character ']'")

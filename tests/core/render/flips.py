@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from prompt_debugger.core.base.types import JSON, SpanKind
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.trace.runs import join_path
+from prompt_debugger.core.render.traced_render import run_job
 
 
 @dataclass(frozen=True, slots=True)

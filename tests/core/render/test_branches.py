@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.types import JSON, Branch
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, Variable, outcome_from_json
+from prompt_debugger.core.render.traced_render import run_job
 
 MESSAGES: JSON = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user"}]
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 from prompt_debugger.core.base.types import SpanKind
-from prompt_debugger.core.render import engine
-from prompt_debugger.core.render.engine import missing_name, run_job
+from prompt_debugger.core.render import traced_render
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.request_variables import read_variables
+from prompt_debugger.core.render.traced_render import missing_name, run_job
 from tests.core.render.flips import probe
 from tests.core.render.shapes import SHAPES
 
@@ -57,12 +57,12 @@ def test_a_template_that_raises_raises_the_same_when_traced(cases: list[Case]) -
         if case.outcome.fault is None:
             continue
         try:
-            engine._compiled(case.job.template).render(engine._wrapped_variables(case.job))
+            traced_render._compiled(case.job.template).render(traced_render._wrapped_variables(case.job))
         except Exception as error:  # noqa: BLE001  # a template may raise anything
             raised = (type(error).__name__, str(error))
             missing = missing_name(error, raised[1], case.job.template)
             if missing is not None:
-                raised = (f"Missing {missing.kind}", engine._described(missing))
+                raised = (f"Missing {missing.kind}", traced_render._described(missing))
         else:
             raised = ("", "nothing raised")
         if raised != (case.outcome.fault.kind, case.outcome.fault.message):

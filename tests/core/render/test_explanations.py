@@ -8,10 +8,10 @@ import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, SpanKind
 from prompt_debugger.core.render import ReportedPrompt, explain_server_prompt
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.request_variables import read_variables
 from prompt_debugger.core.render.tokenizers import load_tokenizer
+from prompt_debugger.core.render.traced_render import run_job
 from tests.core.render.shapes import SEARCH, assistant, user
 
 TEMPLATE = (

@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from prompt_debugger.core.base.types import JSON, SpanKind
-from prompt_debugger.core.render import engine
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render import traced_render
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
+from prompt_debugger.core.render.traced_render import run_job
 from tests.core.render.features import FEATURES, MESSAGES, TOOLS
 from tests.core.render.flips import probe
 
@@ -77,7 +77,7 @@ def test_a_broken_value_raises_what_the_plain_render_raises(feature: str) -> Non
     assert outcome.is_identical
     if outcome.fault is not None:
         with pytest.raises(Exception) as raised:  # compared in full below
-            engine._compiled(broken.template).render(engine._wrapped_variables(broken))
+            traced_render._compiled(broken.template).render(traced_render._wrapped_variables(broken))
         assert (type(raised.value).__name__, str(raised.value)) == (outcome.fault.kind, outcome.fault.message)
 
 
@@ -138,7 +138,7 @@ def test_errors_are_worded_as_in_the_plain_render(template: str) -> None:
 
     assert outcome.fault is not None
     with pytest.raises(Exception) as raised:
-        engine._compiled(template).render(engine._wrapped_variables(job))
+        traced_render._compiled(template).render(traced_render._wrapped_variables(job))
     assert (type(raised.value).__name__, str(raised.value)) == (outcome.fault.kind, outcome.fault.message)
 
 

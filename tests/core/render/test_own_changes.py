@@ -10,7 +10,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import RequestChange
 from prompt_debugger.core.base.types import JSONObject, Prompt
 from prompt_debugger.core.render import ReportedPrompt, explain_server_prompt
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from tests.core.render.shapes import assistant, call, user
 
 TEMPLATE = (

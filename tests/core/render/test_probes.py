@@ -9,9 +9,9 @@ import pytest
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.render import load_template
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
 from prompt_debugger.core.render.probes import PROBE_NAMES, ProbeAnswer, Support, probe_template
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.experiments import probes_to_json
 from tests.conftest import ROOT
 

@@ -17,11 +17,11 @@ from prompt_debugger.core.render import (
     load_tokenizer,
     render_local,
 )
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.inspect import inspect_template
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.request_variables import read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.render.vllm_view import usual_causes
 from tests.core.render.shapes import SEARCH, WEATHER, assistant, call, result, user
 

@@ -14,9 +14,9 @@ import pytest
 
 from prompt_debugger.core.base.errors import RenderError, SandboxError
 from prompt_debugger.core.base.types import JSON, JSONObject, SpanKind
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
 from prompt_debugger.core.render.local import render_local
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.render.worker.client import RenderWorker
 from prompt_debugger.core.sandbox import Limits
 from tests.core.render.features import FEATURES

@@ -9,7 +9,7 @@ import pytest
 
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.report.redact import redact_json, redact_text
-from prompt_debugger.core.report.secret_forms import odd_secrets
+from prompt_debugger.core.report.secret_forms import disguised_secrets
 from prompt_debugger.core.report.secret_places import PLACES
 from prompt_debugger.core.report.secret_shapes import SHAPES
 from prompt_debugger.ui.report.mask import mask_text
@@ -68,7 +68,7 @@ def test_what_is_covered_is_not_covered_again() -> None:
 
 def test_places_are_in_order_and_apart() -> None:
     text = " ".join(ODD.values())
-    spans = odd_secrets(text, (*PLACES, *SHAPES))
+    spans = disguised_secrets(text, (*PLACES, *SHAPES))
 
     assert spans == sorted(spans)
     assert all(before[1] < after[0] for before, after in pairwise(spans))

@@ -28,7 +28,7 @@ from prompt_debugger.core.sandbox.kernel import (
     program_for,
     rules_for,
 )
-from prompt_debugger.core.sandbox.locked import report_unlocked
+from prompt_debugger.core.sandbox.lock_report import report_unlocked
 from tests.conftest import ROOT
 from tests.core.sandbox import native
 from tests.patience import PATIENCE_S

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from prompt_debugger.core.base.errors import RenderError, RequestError
 from prompt_debugger.core.base.types import Span, Token, TokenKind
 from prompt_debugger.core.render import load_tokenizer, render_local
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.probes import ProbeAnswer, Support
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.experiments import (
     RenderSetup,
     compare_setups,

@@ -23,8 +23,8 @@ from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.verdict import verdict_payload
 from prompt_debugger.ui.report import share_trace
 from prompt_debugger.ui.web.experiments import Asked, Bench
-from prompt_debugger.ui.web.fixes import hand_over
-from prompt_debugger.ui.web.fixes.hand_over import HandOver
+from prompt_debugger.ui.web.fixes import bug_report
+from prompt_debugger.ui.web.fixes.bug_report import BugReports
 from prompt_debugger.ui.web.fixes.offered import OfferedFixes, plan_to_try
 from prompt_debugger.ui.web.fixes.runs import PageRuns, Ran
 from prompt_debugger.ui.web.fixes.try_fixes import Edited, Experiments
@@ -176,7 +176,7 @@ def test_a_request_with_a_template_runs_on_a_lab_that_takes_it():
 def trials_page(**settings):
     made, labs = PageSettings(lab=False, **settings), PageLabs(LabPool(), enabled=False)
     runs = PageRuns(Handlers(made, labs))
-    return Experiments(runs, Bench(made, labs)), HandOver(runs)
+    return Experiments(runs, Bench(made, labs)), BugReports(runs)
 
 
 @pytest.mark.servers
@@ -316,7 +316,7 @@ async def test_a_test_that_was_not_run_says_so():
 )
 async def test_a_test_is_run_where_its_project_is_installed(engine, said, monkeypatch):
     _, over = trials_page()
-    monkeypatch.setattr(hand_over, "runner_of", lambda kind, package: None)
+    monkeypatch.setattr(bug_report, "runner_of", lambda kind, package: None)
 
     [told] = [read(one)[0] async for one in over.upstream_test(recorded("dropped-call"), engine)]
 
@@ -325,9 +325,9 @@ async def test_a_test_is_run_where_its_project_is_installed(engine, said, monkey
 
 async def test_a_test_runs_in_the_interpreter_that_has_its_project(monkeypatch):
     _, over = trials_page()
-    monkeypatch.setattr(hand_over, "runner_of", lambda kind, package: Runner(f"/python/with/{kind}", package))
+    monkeypatch.setattr(bug_report, "runner_of", lambda kind, package: Runner(f"/python/with/{kind}", package))
     monkeypatch.setattr(
-        hand_over, "try_source", lambda source, runner: Trial("1", fails=True, explanation=f"in {runner.python}")
+        bug_report, "try_source", lambda source, runner: Trial("1", fails=True, explanation=f"in {runner.python}")
     )
 
     waiting, told = [read(one)[0] async for one in over.upstream_test(recorded("dropped-call"), "sglang")]

@@ -89,7 +89,7 @@ async def test_parsers_that_never_answer_hold_up_no_other_run(handlers):
     engine = SilentEngine()
 
     async def ask():
-        with handlers.stops.follow_beside("me") as sign:
+        with handlers.stops.follow_question("me") as sign:
             steps = until_asked(tools(engine).lost_call(dropped_call_trace(), "", 1), sign)
             async with aclosing(steps):
                 return [step async for step in steps if step.matrix is not None]

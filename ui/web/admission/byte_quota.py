@@ -1,7 +1,7 @@
-"""How much came in from each visitor within a minute, whatever became of it: what is refused had to be read, too.
+"""How many bytes arrived from each visitor within a minute, refused ones included: they had to be read, too.
 
-The pages of a visitor share what the visitor may send: of one that sent it all, a page that had less than its even
-share still continues. That is known once a body is read, so a long one is refused by its visitor alone.
+The pages of a visitor share the visitor's quota: once it is used up, a page that has used less than its even share may
+still continue. Which page sent a body is known only once it is read, so until then the visitor's quota alone counts.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import dataclass, field
 from prompt_debugger.ui.web.admission.payloads import PayloadError
 
 _MINUTE_S = 60.0
-_GRAIN_S = 1.0  # parts that came within it are remembered as one
+_GRAIN_S = 1.0  # parts that arrive within it are remembered as one
 _MAX_VISITORS = 4_000
 _MAX_PAGES = 256  # of one visitor
 
 
 @dataclass(slots=True)
-class _Came:
-    """What came within the last minute: when, how many bytes; and which of them of which page."""
+class _Received:
+    """What arrived within the last minute: when and how many bytes, in all and for each page."""
 
     parts: deque[list[float]] = field(default_factory=deque)
     total: float = 0
-    pages: OrderedDict[str, _Came] = field(default_factory=OrderedDict)
+    pages: OrderedDict[str, _Received] = field(default_factory=OrderedDict)
 
     def forget(self, until_s: float) -> None:
         while self.parts and self.parts[0][0] <= until_s:
@@ -37,13 +37,13 @@ class _Came:
         self.parts[-1][1] += size
         self.total += size
 
-    def page(self, name: str, until_s: float) -> _Came:
-        """Return what came of a page; those of which nothing came are forgotten."""
-        for other, came in [*self.pages.items()]:
-            came.forget(until_s)
-            if not came.parts and other != name:
+    def page(self, name: str, until_s: float) -> _Received:
+        """Return what arrived from a page; pages from which nothing arrived are forgotten."""
+        for other, received in [*self.pages.items()]:
+            received.forget(until_s)
+            if not received.parts and other != name:
                 del self.pages[other]
-        found = self.pages.setdefault(name, _Came())
+        found = self.pages.setdefault(name, _Received())
         self.pages.move_to_end(name)
         while len(self.pages) > _MAX_PAGES:
             self.pages.popitem(last=False)
@@ -54,35 +54,35 @@ class ByteQuota:
     """Counts the bytes of bodies by visitor, and by their pages.
 
     Args:
-        most_bytes: Of a visitor within a minute; `None` for any.
+        most_bytes: Maximum per visitor and minute; `None` for no limit.
         clock: Seconds.
     """
 
     def __init__(self, most_bytes: int | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._most_bytes = most_bytes
         self._clock = clock
-        self._came: OrderedDict[str, _Came] = OrderedDict()
+        self._by_visitor: OrderedDict[str, _Received] = OrderedDict()
 
     def note(self, visitor: str, size: int) -> None:
-        """Count some bytes of a visitor; anyone who reads them judges the page that they are of."""
+        """Count bytes of a visitor without a check; the reader of the body calls `judge_page` later."""
         if self._most_bytes is not None:
             self._of(visitor).add(self._clock(), size)
 
     def count(self, visitor: str, size: int = 0) -> None:
-        """Count some bytes of a visitor.
+        """Count bytes of a visitor.
 
         Raises:
             PayloadError: There were too many within the last minute.
         """
         if self._most_bytes is None:
             return
-        came = self._of(visitor)
-        if came.total >= self._most_bytes:
-            raise self._refusal(came, "address")
-        came.add(self._clock(), size)
+        received = self._of(visitor)
+        if received.total >= self._most_bytes:
+            raise self._refusal(received, "address")
+        received.add(self._clock(), size)
 
     def judge_page(self, visitor: str, page: str, size: int) -> None:
-        """Count bytes of a visitor that were counted as theirs already as those of one of their pages.
+        """Count bytes for a page; they were counted for its visitor already.
 
         Raises:
             PayloadError: There were too many of the visitor within the last minute, and of the page at least as many as
@@ -90,21 +90,21 @@ class ByteQuota:
         """
         if self._most_bytes is None:
             return
-        came, now_s = self._of(visitor), self._clock()
-        own = came.page(page, now_s - _MINUTE_S)
-        if came.total > self._most_bytes and own.total >= self._most_bytes / len(came.pages):
+        received, now_s = self._of(visitor), self._clock()
+        own = received.page(page, now_s - _MINUTE_S)
+        if received.total > self._most_bytes and own.total >= self._most_bytes / len(received.pages):
             raise self._refusal(own, "page")
         own.add(now_s, size)
 
-    def _of(self, visitor: str) -> _Came:
-        came = self._came.setdefault(visitor, _Came())
-        self._came.move_to_end(visitor)
-        came.forget(self._clock() - _MINUTE_S)
-        while len(self._came) > _MAX_VISITORS:
-            self._came.popitem(last=False)
-        return came
+    def _of(self, visitor: str) -> _Received:
+        received = self._by_visitor.setdefault(visitor, _Received())
+        self._by_visitor.move_to_end(visitor)
+        received.forget(self._clock() - _MINUTE_S)
+        while len(self._by_visitor) > _MAX_VISITORS:
+            self._by_visitor.popitem(last=False)
+        return received
 
-    def _refusal(self, came: _Came, whose: str) -> PayloadError:
-        wait_s = max(1, round(came.parts[0][0] + _MINUTE_S - self._clock()))
-        message = f"Your {whose} has sent {came.total / 1e6:,.0f} MB within a minute: continue in {wait_s} s."
+    def _refusal(self, received: _Received, whose: str) -> PayloadError:
+        wait_s = max(1, round(received.parts[0][0] + _MINUTE_S - self._clock()))
+        message = f"Your {whose} has sent {received.total / 1e6:,.0f} MB within a minute: continue in {wait_s} s."
         return PayloadError(message, 429)

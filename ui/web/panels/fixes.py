@@ -13,7 +13,7 @@ from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.fixes.upstream_diff import DIFFED
 from prompt_debugger.ui.present import pack_payload
-from prompt_debugger.ui.web.fixes.hand_over import OF_DIFF, HandOver
+from prompt_debugger.ui.web.fixes.bug_report import OF_DIFF, BugReports
 from prompt_debugger.ui.web.fixes.try_fixes import Edited, Experiments, Kept
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
@@ -85,7 +85,7 @@ def build_fixes() -> FixPanel:
 
 
 def wire_fixes(
-    page: Page, panel: FixPanel, orders: OrderPanel, trials: Experiments, over: HandOver, template: TemplatePanel
+    page: Page, panel: FixPanel, orders: OrderPanel, trials: Experiments, over: BugReports, template: TemplatePanel
 ) -> None:
     """Wire the panel; what it runs is made of the last run, on the server of that run."""
     inputs = [page.trace, *page.request.sending_fields]

@@ -105,7 +105,7 @@ def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
         asked.failure(None, None, None, js=_REFUSED, **quiet())
 
     async def wait_for_questions(visitor: gr.Request, order: str) -> str:
-        await page.handlers.stops.wait_beside(visitor.session_hash or "")
+        await page.handlers.stops.wait_for_questions(visitor.session_hash or "")
         return order
 
     def add_proof(order: str, trace: Trace | None) -> Changes:

@@ -82,7 +82,7 @@ def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> N
     """Wire the tools; the view of the matrix is one of the run's own, which fills it when a call was lost."""
     inputs = [page.trace, page.request.tokenizer]
 
-    beside = partial(_beside, page.handlers.stops)
+    ends_with_run = partial(_ends_with_run, page.handlers.stops)
 
     def changes_of(change: MatrixChange) -> Changes:
         named = {"verdict": change.verdict, "findings": change.findings, "stages": change.stages}
@@ -93,11 +93,11 @@ def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> N
     outputs = [page.trace, page.views["verdict"], page.views["findings"], page.views["stages"]]
     inputs_of_matrix = [*inputs, page.servers]
     form: dict[str, Any] = {"limit": TOOL_LIMIT, "at_start": _AT_START}
-    wire_form(panel.matrix, "ask_parsers", beside(tools.matrix, changes_of), inputs_of_matrix, outputs, **form)
-    _wire_lost_call(page, panel, beside(tools.lost_call, changes_of), [panel.matrix.view, *outputs])
-    wire_form(panel.splits, "try_splits", beside(tools.splits, _skipping), inputs, **form)
-    wire_form(panel.releases, "ask_releases", beside(tools.releases, _skipping), inputs, **form)
-    wire_form(panel.constrained, "judge_constrained", beside(tools.constrained, _skipping), inputs, **form)
+    wire_form(panel.matrix, "ask_parsers", ends_with_run(tools.matrix, changes_of), inputs_of_matrix, outputs, **form)
+    _wire_lost_call(page, panel, ends_with_run(tools.lost_call, changes_of), [panel.matrix.view, *outputs])
+    wire_form(panel.splits, "try_splits", ends_with_run(tools.splits, _skipping), inputs, **form)
+    wire_form(panel.releases, "ask_releases", ends_with_run(tools.releases, _skipping), inputs, **form)
+    wire_form(panel.constrained, "judge_constrained", ends_with_run(tools.constrained, _skipping), inputs, **form)
     views = [panel.splits.view, panel.releases.view, panel.constrained.view]
     # What was found belongs to one output: another run, another case, and it goes.
     for event, name in ((page.request.run.click, "run"), (page.request.case.input, "case")):
@@ -118,13 +118,13 @@ def _wire_lost_call(
     form.stop.click(None, cancels=[running], **quiet())
 
 
-def _beside(
+def _ends_with_run(
     stops: Stops, ask: Callable[..., AsyncGenerator[T, None]], changes_of: Callable[[T], Any]
 ) -> Callable[..., AsyncGenerator[Any, None]]:
     """Return what answers an event about the run that is shown: it ends silently where another one begins."""
 
     async def run(visitor: gr.Request, *values: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401  # the fields' values, in their order
-        with stops.follow_beside(visitor.session_hash or "") as sign:
+        with stops.follow_question(visitor.session_hash or "") as sign:
             async with aclosing(until_asked(ask(*values), sign)) as steps:
                 async for step in steps:
                     yield changes_of(step)

@@ -1,8 +1,8 @@
 # ruff: noqa: ANN401 - the objects of vLLM and transformers are untyped
 """One order → what vLLM's own renderer makes of some requests: text, ids, or why it refuses.
 
-The release's own `HfRenderer` is made without an engine and without a model's configuration; what goes into it is
-what the chat server would hand it, built by the server's own request class.
+The release's own `HfRenderer` is created without an engine and without a model's configuration; its input is
+what the chat server would pass it, built by the server's own request class.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAMED = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_
 
 
 class _Configuration:
-    """A model's configuration that says nothing of the model."""
+    """A model configuration in which nothing is set."""
 
     model = tokenizer = ""
     hf_config = SimpleNamespace(model_type="")
@@ -66,7 +66,7 @@ def _render(renderer: Any, body: dict[str, Any], order: dict[str, Any], *, has_o
             ids = renderer.tokenizer.encode(text, **tokens.get_encode_kwargs()) if has_own else None
     except TimeUp:
         return {"refusal": f"took longer than {order['limit_s']:g} s and was stopped"}
-    except _refusals() as error:  # all else is a fault of what is done here
+    except _refusals() as error:  # anything else is a bug of this module
         return {"refusal": _reason(error)}
     return {"text": text, "token_ids": ids}
 
@@ -82,7 +82,7 @@ def _refusals() -> tuple[type[Exception], ...]:
 
 
 def _reason(error: Exception) -> str:
-    """Return why a request is refused; of what validation found, the first."""
+    """Return why a request is refused: the first problem that validation found, or the error."""
     if not hasattr(error, "errors"):
         return plain_error(error).partition(": ")[2]
     first = error.errors()[0]

@@ -1,7 +1,7 @@
-"""Which renderer this release of vLLM takes for a model: the chat template's, or one of its own that never reads it.
+"""Which renderer this release of vLLM uses for a model: the chat template, or one of its own that never reads it.
 
-Nothing of it is known here: the renderers are those of the release's own registry, the modes that it takes by
-architecture are in the source of its configuration, and for a Mistral folder its own code decides by the files.
+All of it is read from the release: the renderers from its registry, the modes by architecture from the source of its
+configuration, and for a Mistral folder its own code decides by the files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TEMPLATE = "hf"
 
 
 def renderer_of(order: dict[str, Any]) -> dict[str, Any]:
-    """Return the tokenizer mode of a model, and what renders in each mode that has no use for a template.
+    """Return the tokenizer mode of a model, and the renderer of each mode that does not use a template.
 
     Raises:
         ImportError: This release has no registry of renderers.
@@ -31,13 +31,13 @@ def renderer_of(order: dict[str, Any]) -> dict[str, Any]:
         registry = importlib.import_module("vllm.tokenizers.registry")
         mode = registry.resolve_tokenizer_args(order["tokenizer"], tokenizer_mode="auto")[0]
         reason = "files"
-    named = {one: [arch for arch, its in by_architecture.items() if its == one] for one in own}
+    named = {one: [name for name, its_mode in by_architecture.items() if its_mode == one] for one in own}
     return {"mode": mode, "reason": reason, "own": own, "architectures": named}
 
 
 @functools.cache
 def _modes() -> dict[str, str]:
-    """Return the mode that the release's configuration takes for an architecture, as its source says."""
+    """Return the mode that the release's configuration takes for an architecture, by its source."""
     module = importlib.import_module("vllm.config.model")
     tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     return {

@@ -1,4 +1,4 @@
-"""What a template makes of usual conversations and of every kind of tool: what a lock keeps of it."""
+"""How a template renders usual conversations and every kind of tool: what a lock file records of it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def behaviour_of(
     offered = PLAIN_TOOLS if has_plain_tools else TOOLS
     render = model.renderer(renderer)
     prompts = {one.name: _rendered(render, one.plain_body) or "" for one in conversations(ideals, offered, ())}
-    tools = {kind: _fate(_rendered(render, _asked(tool)), kind) for kind, tool in _kinds()}
+    tools = {kind: _outcome(_rendered(render, _request_with(tool)), kind) for kind, tool in _kinds()}
     return Behaviour(prompts, tools)
 
 
@@ -59,11 +59,11 @@ def _rendered(render: Render, body: JSONObject) -> str | None:
         return None
 
 
-def _asked(tool: JSONObject) -> JSONObject:
+def _request_with(tool: JSONObject) -> JSONObject:
     return {"messages": [{"role": "user", "content": USER_WORDS}], "tools": [tool]}
 
 
-def _fate(prompt: str | None, kind: str) -> str:
+def _outcome(prompt: str | None, kind: str) -> str:
     if prompt is None:
         return "refused"
     if _TOOL not in prompt:
@@ -74,12 +74,12 @@ def _fate(prompt: str | None, kind: str) -> str:
 
 def _kinds() -> Iterator[tuple[str, JSONObject]]:
     for name, schema in _PARAMETERS.items():
-        yield f"a parameter of {name}", _tool({"description": "A tool.", "parameters": _of(schema)})
+        yield f"a parameter of {name}", _tool({"description": "A tool.", "parameters": _object_schema(schema)})
     yield "no parameters", _tool({"description": "A tool."})
-    yield "no description", _tool({"parameters": _of({"type": "string"})})
+    yield "no description", _tool({"parameters": _object_schema({"type": "string"})})
 
 
-def _of(schema: JSONObject) -> JSONObject:
+def _object_schema(schema: JSONObject) -> JSONObject:
     return {"type": "object", "properties": {_PARAMETER: schema}, "required": [_PARAMETER]}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.check.answers import ANSWERS
 from prompt_debugger.core.tools.check.ideal import Ideal, Writer
 from prompt_debugger.core.tools.check.model import CheckedModel

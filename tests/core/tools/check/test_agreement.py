@@ -7,7 +7,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.parse.engines.rendered import EnginePrompt
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.check import CheckedModel, load_model
 from prompt_debugger.core.tools.check.agreement import Agreement, Engines, compare_engines, engine_findings
 from prompt_debugger.core.tools.check.run import write_answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.check.markers import family_in, words_on_parts, words_on_refused
 from prompt_debugger.core.tools.check.model import CheckedModel, as_served
 from prompt_debugger.core.tools.check.run import check_without_parsers, write_answers

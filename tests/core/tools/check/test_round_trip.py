@@ -9,7 +9,7 @@ import pytest
 
 from prompt_debugger.core.base.types import VllmOutcome
 from prompt_debugger.core.parse.engines import VllmParsers
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.check.answers import ANSWERS
 from prompt_debugger.core.tools.check.ideal import Writer
 from prompt_debugger.core.tools.check.model import CheckedModel

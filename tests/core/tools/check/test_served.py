@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.check import Place, load_served
 from prompt_debugger.core.tools.check.agreement import compare_engines
 from prompt_debugger.core.tools.check.run import write_answers

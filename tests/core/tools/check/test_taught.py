@@ -3,7 +3,7 @@
 import pytest
 
 from prompt_debugger.core.parse.engines import VllmEngine
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.check import Checker, Wanted
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.recommend import family_of

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.check.model import CheckedModel, load_model
 from prompt_debugger.core.tools.check.run import write_answers
 from prompt_debugger.core.tools.check.template import check_template

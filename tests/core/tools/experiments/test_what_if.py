@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.local import Renderer
+from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.experiments import Effect, EffectKind, RenderSetup, Topic, Variant, WhatIf, try_switches
 from prompt_debugger.core.tools.experiments.switches import find_switches
 from prompt_debugger.core.tools.experiments.variant import Rendered, render_variant

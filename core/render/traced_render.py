@@ -1,4 +1,4 @@
-"""Run one render: plain, then traced, then compared. Used by the worker and, in tests, directly.
+"""Run one render job: plain, then traced, then compare the two. Used by the worker and, in tests, directly.
 
 The plain text of the reference library is the truth. The traced one only says
 where its characters came from, and is believed only if it is the same text.

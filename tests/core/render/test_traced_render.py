@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 
 from prompt_debugger.core.base.types import JSON, PromptSpan, SpanKind
-from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable, job_from_json, outcome_from_json
+from prompt_debugger.core.render.traced_render import run_job
 
 NOW = datetime(2025, 1, 2, 3, 4, 5)
 MESSAGES: JSON = [

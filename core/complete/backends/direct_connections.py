@@ -1,7 +1,7 @@
-"""Connections to one server, each for one exchange at a time: asyncio's own transports, read by llhttp.
+"""Direct connections to one server, without httpx: asyncio's transports, parsed by llhttp; one exchange at a time each.
 
-Relaying a stream costs a fifth of what it costs through httpx, which looks at every pool and timeout for each piece.
-What goes through a proxy of the environment goes through httpx all the same (`relay.py`).
+Relaying a stream takes a fifth of the time that httpx needs, which checks its pool and timeouts for every piece.
+A server that is reached through a proxy (from the environment) still goes through httpx (`relay.py`).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from prompt_debugger.core.complete.backends.outside import SERVER_EGRESS, addres
 Headers = Sequence[tuple[bytes, bytes]]
 
 _MAX_HEAD_BYTES = 1 << 18
-_MAX_WAITING_BYTES = 1 << 18  # of an answer that its reader has not taken yet
+_MAX_WAITING_BYTES = 1 << 18  # of an answer, not yet taken by its reader
 _NO_BODY = frozenset({204, 304})
 _BROKE_OFF = "peer closed connection without sending complete message body"
 _NO_ANSWER = "Server disconnected without sending a response."
 
 
 class Connection(asyncio.Protocol):
-    """A connection, and the answer that comes on it.
+    """A connection, and the answer that is read from it.
 
     Attributes:
-        status: Of the answer, once `head` has returned.
-        headers: Those of the answer, as they came.
+        status: Of the answer, once `ask` has returned.
+        headers: Of the answer, unchanged.
         may_be_kept: Whether another request may be sent on it.
     """
 
@@ -65,11 +65,11 @@ class Connection(asyncio.Protocol):
         self._transport = transport
 
     def pause_writing(self) -> None:
-        """Note that the server does not take more for now."""
+        """Note that the server accepts no more data for now."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """Note that it does."""
+        """Note that it accepts data again."""
         self._writable.set()
 
     def data_received(self, data: bytes) -> None:
@@ -91,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._wake()
 
     def eof_received(self) -> None:
-        """End an answer that only the connection's end ends."""
+        """End an answer without a length, which ends with the connection."""
         self._lost(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -115,12 +115,12 @@ class Connection(asyncio.Protocol):
     # What the parser calls.
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
+        """Keep a header."""
         if not self._is_done:
             self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Note the head, but for that of an interim answer."""
+        """Note that the head is complete, unless it is an interim answer's."""
         status = self._parser.get_status_code()
         if (status < 200 and status != 101) or self._is_done:  # what follows an answer is not read
             return
@@ -241,11 +241,11 @@ class Connection(asyncio.Protocol):
         self.close()
 
 
-class StraightConnections:
-    """Those to one server.
+class DirectConnections:
+    """The connections to one server: idle ones are reused.
 
     Args:
-        url: Where it is.
+        url: Address of the server.
         verify: Certificates to trust.
         connect_s: Seconds until a connection is open.
         idle_s: Seconds for which one that is not used is kept.
@@ -260,7 +260,7 @@ class StraightConnections:
         self._used: set[Connection] = set()
 
     async def take(self) -> Connection:
-        """Return a connection that is free, or a new one; it is given back or closed.
+        """Return an idle connection, or a new one; the caller gives it back or closes it.
 
         Raises:
             httpx.TransportError: None can be made.

@@ -1,4 +1,4 @@
-"""What the page says at its start of the sandbox's lock, where this system lacks a part of it."""
+"""What the page reports at startup if this system cannot lock the sandbox completely."""
 
 from __future__ import annotations
 

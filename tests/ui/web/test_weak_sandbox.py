@@ -9,11 +9,11 @@ import pytest
 
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.sandbox.kernel import PARTS
-from prompt_debugger.core.sandbox.locked import report_unlocked
+from prompt_debugger.core.sandbox.lock_report import report_unlocked
 from prompt_debugger.ui.cli import page
 from prompt_debugger.ui.web import launch
-from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.weak_sandbox import refuse_weak_sandbox, unlocked_lines
 
 WEAK = {"calls": "Operation not permitted", "files": "the kernel has no Landlock (Function not implemented)"}
 

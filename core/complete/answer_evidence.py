@@ -1,4 +1,4 @@
-"""Evidence for an answer that is already there: the ids that came with it, and only without them a second sampling.
+"""Evidence for an answer that has arrived: the ids that came with it, or, only without them, a second sampling.
 
 `gather` asks three things at once to see most of one request. Anyone who asks thousands wants one question each:
 what the answer tells of its own run is enough, and nothing is sampled again that would prove nothing.
@@ -51,7 +51,7 @@ class Decoding:
         self.agreements = -1 if not agrees or self.agreements < 0 else self.agreements + 1
 
 
-async def gather_afterwards(
+async def gather_from_answer(
     client: ServerClient,
     server: Server,
     body: JSONObject,

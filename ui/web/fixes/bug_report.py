@@ -1,4 +1,4 @@
-"""What is handed over: the smallest request that still fails, a parser plugin, a failing test for maintainers."""
+"""The tools under *Bug report*: the smallest request that still fails, a parser plugin, a failing test, a diff."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from prompt_debugger.ui.web.numbered_answers import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticks_until
 from prompt_debugger.ui.web.work import upstream_source
 
-PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
+PUBLIC_SHRINK_RUNS = 6  # with the three that confirm, no more than a page may run in a minute
 SHRINK_RUNS = 100
-OF_DIFF = "diff of "  # before what a diff is wanted of, in the choice of engines
+OF_DIFF = "diff of "  # prefix of the choices that ask for a diff instead of a test
 
 
-class HandOver:
-    """What the events do; keeps only what does not change while the page is served."""
+class BugReports:
+    """Handlers of the events; holds only what does not change while the page is served."""
 
     def __init__(self, runs: PageRuns) -> None:
         self._runs = runs
@@ -47,7 +47,7 @@ class HandOver:
 
     @shown_as(bench_error_payload)
     async def shrink(self, ran: Ran) -> AsyncGenerator[str, None]:
-        """Make the request of the last run as small as it goes; yield the smallest so far."""
+        """Shrink the request of the last run as far as possible; yield the smallest so far."""
         trace, target = self._runs.target(ran)
         progress, steps = RunProgress(), list[Shrinking]()
 
@@ -114,7 +114,7 @@ class HandOver:
         return await parser_diff(await in_thread(case_of_trace, trace, None, known), known)
 
     def _find_runner(self, engine: str) -> tuple[Runner | None, str]:
-        """Return where a test is to be run, or why it is not."""
+        """Return what runs the test, or why it cannot be run."""
         package = PARSER_TESTS[engine].package
         if not package:
             return None, "a test for this project is only written here"
