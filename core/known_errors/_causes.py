@@ -43,7 +43,9 @@ _CAUSE_BY_CODE: Mapping[str, Cause] = {
 
 _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
     Cause.CONTEXT: (
-        r"maximum context length|(?<!estimated )maximum model length|max_model_len|context_length_exceeded",
+        r"maximum context length|(?<!estimated )maximum model length|context_length_exceeded",
+        r"(?<!derived )(?<!smaller than )(?<!target_)(?<!draft_)max_model_len(?! ?(?:\(\S{1,20}\) )?(?:is|must|cannot"
+        r"|=))",
         r"context (?:size|window|length) (?:of|is|has been|exceeds)|exceeds? the (?:available |model'?s? )?context",
         r"is longer than the model'?s context length|(?:prompt|input) is too long|prompt exceeds max",
         r"`inputs` (?:tokens|must have less)|exceeded model token limit|range of input length should be",

@@ -86,7 +86,11 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"api\.together\.|TogetherAIException|Together_aiException", "Together"),
     (r"MistralException|api\.mistral\.ai", "Mistral's API"),
     (r"OllamaException|:11434|\*api\.Message|level=\w{4,5} source=\w{1,40}\.go", "Ollama"),
-    (r"\((?:APIServer|EngineCore\w{0,10}|Worker\w{0,10}) pid=|mm_items\[|EngineCore\b|(?<![\\/\w])vLLM(?!\w)", "vLLM"),
+    (
+        r"\((?:APIServer|EngineCore\w{0,10}|Worker\w{0,10}) pid=|mm_items\[|EngineCore\b"
+        r"|\bVLLM\w{4,20}Error\b|(?<![\\/\w])vLLM(?!\w)",
+        "vLLM",
+    ),
     (
         r"\[validate_model_chat_template\]|common_chat_\w|llama_model_load|llama-server|\bsrv  |\bslot  "
         r"|While executing \w{1,40} at line \d|ggml_",
@@ -98,6 +102,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"OpenAIException|api\.openai\.com", "OpenAI's API"),
 )
 _STAGES: tuple[tuple[str, Stage], ...] = (
+    (r"\bVLLM(?:Validation|NotFound|Unprocessable)\w{0,20}Error", Stage.REQUEST),
     (
         r"jinja2|chat_utils|chat_template|apply_template|multimodal|renderers?[/.]"
         r"|processing_\w{1,40}\.py|JinjaTemplate",

@@ -12,6 +12,43 @@ _FACTORY = "litellm/litellm_core_utils/prompt_templates/factory.py"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "{model:word} does not support {field:word}={value}. To drop unsupported params, set `litellm.drop_params",
+        Stage.REQUEST,
+        "LiteLLM knows that this model does not accept that value of the field.",
+        "Send a value that the model accepts, leave the field out, or set `litellm.drop_params` (in the proxy: "
+        "`drop_params: true`).",
+        "litellm/llms/bedrock/chat/converse_transformation.py: AmazonConverseConfig",
+        example="my-model does not support top_k=1. To drop unsupported params, set `litellm.drop_params = True`.",
+        field="{field}",
+    ),
+    KnownError(
+        "The model is repeating the same chunk = {chunk}",
+        Stage.COMPLETE,
+        "LiteLLM ended the stream: the model wrote the same piece again and again.",
+        "Raise temperature or add a repetition penalty, and check template and quantization of the model; the limit is "
+        "`litellm.REPEATED_STREAMING_CHUNK_LIMIT`.",
+        "litellm/litellm_core_utils/streaming_handler.py: raise_on_model_repetition",
+        example="The model is repeating the same chunk = the.",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
+        "Image url not in expected format. Example Expected input",
+        Stage.REQUEST,
+        "LiteLLM has to send the image itself to this provider, and the address is not a `data:` URL that it can read.",
+        "Send the image as `data:image/jpeg;base64,…` with its real type.",
+        "litellm/litellm_core_utils/prompt_templates/factory.py: convert_to_anthropic_image_obj",
+        field="messages",
+    ),
+    KnownError(
+        "Unable to create messages for completion request. This can happen when: 1) Using previous_response_id",
+        Stage.REQUEST,
+        "LiteLLM translates the Responses API to chat completions, and nothing is left of the input: it has only "
+        "results of tools, and the calls that they answer are in an earlier response that LiteLLM did not keep.",
+        "Send the whole conversation in `input`, or give the proxy a database for sessions.",
+        "litellm/responses/litellm_completion_transformation/transformation.py",
+        field="input",
+    ),
+    KnownError(
         "{provider:word} does not support parameters: {names}, for model=",
         Stage.REQUEST,
         "LiteLLM knows that this provider does not support some of the fields.",

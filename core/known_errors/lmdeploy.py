@@ -11,6 +11,24 @@ _PARSERS = "lmdeploy/serve/parsers/response_parser.py"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        '`tool_choice="required"` requires a configured tool-call parser.',
+        Stage.REQUEST,
+        "A call is required, but the server has no parser to read it.",
+        "Start the server with `--tool-call-parser NAME`; the request itself needs no change.",
+        f"{_PARSERS}: ResponseParser",
+        field="tool_choice",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "`tool_choice={value}` requires at least one tool.",
+        Stage.REQUEST,
+        "A call is required, and the request offers no tools.",
+        "Send the tools as well, or leave `tool_choice` out.",
+        "lmdeploy/serve/anthropic/endpoints/validation.py",
+        example="`tool_choice=any` requires at least one tool.",
+        field="tool_choice",
+    ),
+    KnownError(
         "The tool parser {name:word} is not in the parser list: {names}",
         Stage.REQUEST,
         "The server did not start: this release does not have a tool parser with that name.",

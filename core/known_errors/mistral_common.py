@@ -3,13 +3,51 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError, Look
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 
 MAKER = "mistral-common"
 
 _VALIDATOR = "mistral_common/protocol/instruct/validator.py: MistralRequestValidator"
 
 SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Assistant message with prefix True must be last message",
+        Stage.RENDER,
+        "An assistant message that is marked to be continued has messages after it.",
+        "Set `prefix` in the last message only.",
+        _VALIDATOR,
+        field="messages",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
+        "More tool responses than tool calls",
+        Stage.RENDER,
+        "There are more tool results than calls before them.",
+        "Send one result for each call, right after the message with the calls.",
+        _VALIDATOR,
+        field="messages",
+        cause=Cause.REQUEST,
+        look=Look.ORPHAN_RESULTS,
+    ),
+    KnownError(
+        "Unexpected content chunk types in {role:word} message",
+        Stage.RENDER,
+        "The content of a message has parts that Mistral's format does not have for that role.",
+        "Send text in system, assistant and tool messages; images and audio belong in user messages.",
+        _VALIDATOR,
+        example="Unexpected content chunk types in system message: ['image_url']",
+        field="messages",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
+        "Tools not implemented for tokenizer V1",
+        Stage.RENDER,
+        "The model's tokenizer is of Mistral's first version, which has no notation for tools.",
+        "Serve a newer model, or send the request without tools.",
+        "mistral_common/tokens/tokenizers/instruct.py",
+        field="tools",
+        cause=Cause.SETTING,
+    ),
     KnownError(
         "Tool call id was {id:word} but must be a-z, A-Z, 0-9, with a length of 9.",
         Stage.REQUEST,

@@ -233,6 +233,15 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Error in detect_and_parse: Expecting ',' delimiter: line 1 column 42 (char 41)",
     ),
     KnownError(
+        "Anthropic thinking is not supported for models without a reasoning parser",
+        Stage.REQUEST,
+        "A request of the Messages API sets `thinking`, and the server was started without a reasoning parser.",
+        "Start the server with the `--reasoning-parser` of the model, or leave `thinking` out.",
+        "sglang/srt/entrypoints/openai/serving_chat.py",
+        field="thinking",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
         "Tokens not accepted: {token}",
         Stage.COMPLETE,
         "The grammar for structured output, or for calls, did not accept a token that was written: another feature "

@@ -9,6 +9,24 @@ MAKER = "TensorRT-LLM"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "chat_template cannot be supplied per request unless request-level chat templates are enabled",
+        Stage.REQUEST,
+        "The server does not run chat templates sent with a request unless it was started to.",
+        "Give the template at the start with `--chat_template FILE`, or leave it out of the request.",
+        "tensorrt_llm/serve/openai_protocol.py: ensure_request_chat_template_allowed",
+        field="chat_template",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "logit_bias requires a tokenizer, but the server was started without one",
+        Stage.REQUEST,
+        "With separate processes for postprocessing, this server cannot apply `logit_bias`.",
+        "Leave `logit_bias` out, or start the server with `num_postprocess_workers: 0`.",
+        "tensorrt_llm/serve/openai_protocol.py: _logit_bias_to_embedding_bias",
+        field="logit_bias",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
         "Request is specified with GuidedDecodingParams, but GuidedDecoder is not setup",
         Stage.COMPLETE,
         "The request asks for structured output (`response_format`, `guided_json`), and the server was started "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors._vllm_modes import OF_MODES
 from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "vLLM"
@@ -382,31 +383,5 @@ SENTENCES: tuple[KnownError, ...] = (
         "may read it.",
         "vllm/tool_parsers: extract_tool_calls_streaming",
     ),
-    KnownError(
-        "grammar rejected tokens [{tokens}] for request {request:word}",
-        Stage.COMPLETE,
-        "A sampled token did not fit the grammar of a constrained call or document, so the request was ended: engine "
-        "and grammar are out of step, often at the end token after a complete document.",
-        "Run a current release; else ask without what constrains the output, or switch to another backend "
-        "(`--structured-outputs-config.backend`).",
-        "https://github.com/vllm-project/vllm/issues/51693",
-        example="Unexpected: grammar rejected tokens [200028] for request chatcmpl-8da6. Terminating request.",
-    ),
-    KnownError(
-        "Failed to advance FSM for request {request:word} for tokens {tokens}. Please file an issue",
-        Stage.COMPLETE,
-        "A sampled token did not fit the grammar of a constrained call or document: engine and grammar are out of step,"
-        " as with speculative decoding or a stop token inside.",
-        "Run a current release; else switch speculative decoding off, or ask without what constrains the output.",
-        "https://github.com/syv-ai/qwen38-27b-rtx3090/issues/19",
-        example="Failed to advance FSM for request chatcmpl-96 for tokens 271. Please file an issue",
-    ),
-    KnownError(
-        "Currently only named tools are supported",
-        Stage.REQUEST,
-        "This release of vLLM (before 0.6) accepts only the name of one tool as `tool_choice`, not `auto`.",
-        "Update vLLM, and start it with `--enable-auto-tool-choice` and the `--tool-call-parser` of the model.",
-        "https://github.com/run-llama/llama_index/issues/15941",
-        field="tool_choice",
-    ),
+    *OF_MODES,
 )

@@ -39,7 +39,7 @@ _FLAG = re.compile(
 _BY_STATUS = {401: Cause.ACCESS, 402: Cause.QUOTA, 429: Cause.RATE}  # whatever the words are
 _SERVERS = 500  # status from which on it is the server that failed
 _MIN_WORDS = 30  # characters; shorter words say nothing without the name of their exception
-_EXCEPTION = re.compile(r"[A-Z]\w{1,60}(?:Error|Exception)")
+_EXCEPTION = re.compile(r"(?:\w{1,40}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception)")
 # What a 5xx says when it is about the request all the same.
 _ABOUT_REQUEST = re.compile(
     r"schema|grammar|template|jinja|\btools?\b|function|role|messages?\b|parameter|argument|field|unrecognized|"

@@ -139,7 +139,8 @@ def _subject(understood: Understood) -> str:
         subject = understood.known.error.subject
         return subject if len(subject) <= _MAX_SUBJECT else _SUBJECTS.get(understood.cause, _REFUSED)
     if is_raised_inside(understood) and understood.speaker is not None:
-        return f"{understood.speaker.title[:1].upper()}{understood.speaker.title[1:]} raised an error"
+        title = understood.speaker.title  # `vLLM` is written as it is
+        return f"{title[:1].upper() if title.startswith('the ') else title[:1]}{title[1:]} raised an error"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
         is_answer = understood.refusal.status is not None
         return "An error was returned instead of an answer" if is_answer else _SUBJECTS[Cause.UNCLEAR]

@@ -15,6 +15,7 @@ from prompt_debugger.core.known_errors._classes import (
     of_answers,
     of_calls,
     of_commands,
+    of_engines,
     of_fields,
     of_history,
     of_json,
@@ -36,6 +37,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_validators.CLASSES,
     *of_history.CLASSES,
     *of_tools.CLASSES,
+    *of_engines.FIRST,
     *of_requests.CLASSES,
     *of_answers.CLASSES[:6],
     *of_json.CLASSES,
@@ -44,6 +46,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_answers.CLASSES[6:-1],
     *of_fields.LOOSE,
     *of_answers.CLASSES[-1:],
+    *of_engines.LAST,
 )
 LOOSE = frozenset(error.name for error in of_fields.LOOSE)
 """All classes, in the order in which they are tried."""

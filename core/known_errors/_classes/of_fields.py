@@ -83,6 +83,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
         r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
         r"permitted|available|enabled)"
+        r"|(?<![\w.])(?P<texts>[a-z]\w{1,40}) is not supported by Responses\b"
         r"|(?:\W|^)(?:(?:thinking|reasoning|token|tool) \w{2,40}|(?P<param>(?!(?:is|are)\b)\w{2,40}))\W{1,3}(?:is "
         r"|are )?"
         r"(?:not supported|unsupported|deprecated|not available) (?:with|by|for|in|on) (?:this|the|your) "
@@ -103,7 +104,12 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"\b(?P<name>[a-z][\w.]{1,60})\W{0,2}(?: (?:parameter|field|option))? (?:is|are) only "
         r"(?:allowed|valid|supported) (?:when|if|together with|with) (?:the )?"
         r"[`'\"]?(?P<other>(?!use\b)[a-z]\w{1,60})[`'\"]? (?:is|are) "
-        r"(?:enabled|specified|set|present|true)\b",
+        r"(?:enabled|specified|set|present|true)\b"
+        r"|\bwhen using [`'\"](?P<used>[a-z]\w{1,60})[`'\"], [`'\"](?P<also>[a-z]\w{1,60})[`'\"] must be "
+        r"(?:set|true|specified|provided|enabled)\b"
+        r"|(?<![\w-])(?P<set>[a-z]\w{1,60})=\w{1,20} requires (?P<with>[a-z]\w{1,60})=\w"
+        r"|(?<![\w-])[`'\"]?(?P<only>[a-z]\w{1,60})[`'\"]? can only be (?:used|set|defined|specified) (?:when|if|with) "
+        r"[`'\"]?(?P<where>[a-z]\w{1,60})\b[`'\"]? ?(?:=|is (?:set|true|enabled))",
         Stage.REQUEST,
         Cause.REQUEST,
         "The request has a field that needs another one",
@@ -165,7 +171,8 @@ LOOSE: tuple[ErrorClass, ...] = (
     ErrorClass(
         "missing-field",
         r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|va"
-        r"lue)s?\b|field required|is (?:a )?required(?: field)?\b"
+        r"lue)s?\b|missing [`'\"][\w.]{1,60}[`'\"] (?:field|parameter|argument|property|key)\b|field required|is (?:a "
+        r")?required(?: field)?\b"
         r"|required (?:field|parameter|property)"
         r"|must (?:be )?(?:provided?|defined|specified|present|non-?empty|have|include)\b"
         r"|(?:cannot|must not|can't|may not|should not) be (?:empty|blank|null|none|undefined)"

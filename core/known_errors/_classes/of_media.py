@@ -27,7 +27,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|number of (?:images?|media|bitmaps|placeholders|videos?|audios?)\b.{0,80}?(?:match|tokens?|"
         r"bitmaps|placeholders)|(?:mismatch|mismatched).{0,60}?(?:image|video|audio) tokens?"
         r"|placeholders?.{0,60}?(?:images?|videos?|audios?)|tokens to \d{1,7} placeholders"
-        r"|more .{1,80}? tokens found than (?:corresponding )?(?:data items|images?)",
+        r"|more .{1,80}? tokens found than (?:corresponding )?(?:data items|images?)"
+        r"|found more .{1,60}? placeholders in (?:the )?(?:input )?prompt"
+        r"|mismatch between the (?:images|videos|audios)\b.{0,60}?placeholders?",
         Stage.RENDER,
         Cause.TEMPLATE,
         "The placeholders in the prompt and its media do not match",
@@ -42,10 +44,12 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "media-not-taken",
         r"mmproj|vision (?:projector|encoder|adapter|tower).{0,60}?(?:not|missing|without|fail)"
-        r"|does(?:n't| not) support (?:the |this )?(?:images?|vision|audio|video|multi-?modal|file)\b"
+        r"|does(?:n't| not) (?:support|take|accept|handle) (?:the |this )?(?:images?|vision|audio|video|multi-?modal"
+        r"|file)\b"
         r"|(?:is )?not (?:a )?(?:multi-?modal|vision)(?: model)?\b"
         r"|(?:images?|image[_ ](?:url|input)s?|vision|audio|video|multi-?modal)\b[^.]{0,40}?(?:not "
         r"(?:supported|enabled|allowed|available)|unsupported|disabled)"
+        r"|\bunsupported (?:\w+ )?modality\b"
         r"|no endpoints found that support image|missing image config|unknown variant .{0,3}image_url"
         r"|support(?:s|ed)? (?:only )?text only|only (?:supports? )?text"
         r"|does(?:n't| not) support documents\b|\bfile inputs are not (?:currently )?supported"
@@ -72,7 +76,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|\binvalid url value\b|图片输入格式"
         r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|decode|fetch|download|process|read|open|"
         r"parse) (?:the )?(?:image|audio|video|media|data ?ur[il])"
-        r"|invalid (?:image|base64|data ?ur[il]|image[_ ]?url)|unsupported image"
+        r"|invalid ['\"`]?(?:image|base64|data ?ur[il]|image[_ ]?url)|only base64 data urls are supported|(?:invalid"
+        r"|corrupt\w{0,3}) (?:or corrupt\w{0,3} )?(?:audio|video) data|\bno (?:audio|video) (?:stream )?found\b"
+        r"|unsupported image"
         r"|image.{0,40}?(?:exceeds|too (?:large|small|big)|could not be|dimensions)|incorrect padding"
         r"|illegal base64",
         Stage.REQUEST,

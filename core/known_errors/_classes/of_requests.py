@@ -436,10 +436,13 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "tool-choice-undeclared",
-        r"\btool[_ ]choice\b.{0,60}?'(?P<name>[\w.:-]{1,100})' (?:was |is )?not found in (?:provided )?[`'\"]?tools\b"
+        r"\btool[_ ]choice\b.{0,60}?'(?P<name>[\w.:-]{1,100})' (?:was |is )?not (?:found|declared) in (?:provided "
+        r")?[`'\"]?tools\b"
         r"|\btool[_ ]choice references \W?(?P<referred>[\w.:-]{1,100})\W?,? but that tool is not available"
-        r"|\btool with name (?P<called>[\w.:-]{1,100}) not found in tools list"
-        r"|\btool[_ ]choice\b.{0,200}?was specified, but the only provided tools\b",
+        r"|\btool with name '?(?P<called>[\w.:-]{1,100})'? (?:is )?not found in (?:the )?tools list"
+        r"|\btool[_ ]choice\b.{0,200}?was specified, but the only provided tools\b"
+        r"|\btool '(?P<tool>[\w.:-]{1,100})' (?:has not been passed|is not declared) in [`'\"]?tools\b"
+        r"|\btool choice '(?P<choice>[\w.:-]{1,100})' is not in the tools list",
         Stage.REQUEST,
         Cause.REQUEST,
         "The `tool_choice` names a tool that the request does not declare",

@@ -132,7 +132,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|permission_?denied|(?:insufficient|missing|lacks?) permissions?|lacks? the required (?:data )?actions?"
         r"|\bforbidden\b"
         r"|(?:country|region|territory|location)\b.{0,40}?not (?:supported|available|allowed)"
-        rf"|{STATUS}403\b|requires? (?:a )?(?:paid|pro|plus|premium|subscription|verified)"
+        rf"|{STATUS}403\b|requires? (?:a )?(?:paid|pro|plus|premium|subscription|verified)\b"
         r"|(?:unsupported|not supported in your|not available in your) (?:country|region|location)",
         Stage.COMPLETE,
         Cause.ACCESS,
@@ -161,8 +161,10 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "not-loaded",
-        r"(?:failed|unable|error|cannot|could not) (?:to )?(?:load|loading|open|initialize)(?:ing)? "
-        r"(?:the )?(?:model|gguf|weights|tokenizer|checkpoint)|unknown model architecture"
+        r"(?:failed|unable|error|cannot|can't|could not) (?:to )?(?:load|loading|open|initialize)(?:ing)? "
+        r"(?:the )?(?:model|gguf|weights|tokenizer|checkpoint|processor for|vocabulary|configuration of)"
+        r"|\bno safetensors found\b|found \d{1,4} files matching the pattern\b.{0,200}? tokenizer is present|unknown "
+        r"model architecture"
         r"|(?:does not|doesn't) recognize this architecture|unsupported (?:model )?architecture"
         r"|architectures? .{0,80}?not supported"
         r"|model type\b.{0,80}?(?:not (?:supported|recogni[sz]ed)|but transformers)"

@@ -69,7 +69,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|does not exi"
         r"st|no such file|not a valid|could not be (?:found|read|opened))"
         r"|(?:failed|unable) to (?:open|read|find|load) (?:the )?(?:chat )?template(?: file)?\b"
-        r"|the supplied chat template string",
+        r"|the supplied chat template (?:string|path\b|\()",
         Stage.RENDER,
         Cause.SETTING,
         "The server did not find the chat template that it was started with",
@@ -196,6 +196,34 @@ CLASSES: tuple[ErrorClass, ...] = (
         "line and the value.",
         around=rf"{_TEMPLATE}|of type undefined is not json|undefined is not json",
         unless=r"cannot be broadcast|roles? must|function: got (?:undefined|null)value",
+    ),
+    ErrorClass(
+        "roles-of-template",
+        r"\bonly (?:the )?(?P<name>(?:(?:system|systemm|user|assistant|tool|developer|model|and|,|/|or"
+        r"|'\w+')\W{1,3}){2,9})"
+        r"roles are (?:supported|allowed)\b",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template does not know the role of a message",
+        "The template of this model accepts only the roles that the message lists; a message of the request has "
+        "another "
+        "one.",
+        "Send instructions as `system` in place of `developer`, and other roles under the one that comes nearest. A "
+        "template without `tool` was not made for tools: write the results as user messages, or serve the template of "
+        "a model that calls tools.",
+    ),
+    ErrorClass(
+        "message-off-template",
+        r"\A(?:(?:[\w.]{1,60}\.)?TemplateError: )?invalid (?P<name>system|user|assistant|tool)(?:-| )"
+        r"(?:message|block type|call type|content|part)\b",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template does not accept the form of a message",
+        "The template checks what the content of a message is made of, and stopped at one with the role {name|that it "
+        "names}.",
+        "Send `content` as a text, or as parts of the types that this template knows; a message with nothing but calls "
+        "needs `tool_calls` as a list. `render REQUEST --chat-template FILE` shows the line and the value.",
+        unless=r"\btool_calls\b|must be",
     ),
     ErrorClass(
         "template-refused",

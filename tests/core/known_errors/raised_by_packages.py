@@ -39,6 +39,24 @@ def render(template: Any, messages: Any = ({"role": "user", "content": "hi"},), 
     tokenizer.apply_chat_template(list(messages), tokenize=False, **fields)
 
 
+def undocumented(city: str) -> str:  # it has no docstring on purpose
+    return city
+
+
+def half_documented(city: str) -> str:
+    """Return a city."""
+    return city
+
+
+def untyped(city):  # it has no types on purpose
+    """Return a city.
+
+    Args:
+        city: Its name.
+    """
+    return city
+
+
 def check(messages: list[Any], version: str = "V3", **fields: Any) -> None:
     """Check messages as a version of Mistral's tokenizer does."""
     validator = getattr(checks, f"MistralRequestValidator{version}")(checks.ValidationMode.serving)
@@ -80,6 +98,9 @@ ATTEMPTS: tuple[Callable[[], object], ...] = (
     lambda: render("x", continue_final_message=True),
     lambda: render(PRINTS, [{"role": "assistant"}], continue_final_message=True),
     lambda: render(PRINTS, tools=[5]),
+    lambda: render(PRINTS, tools=[undocumented]),
+    lambda: render(PRINTS, tools=[half_documented]),
+    lambda: render(PRINTS, tools=[untyped]),
     lambda: render(PRINTS, documents=[5]),
     lambda: render("{{ a.b }}"),
     lambda: render("{{ messages[0].a.b }}"),

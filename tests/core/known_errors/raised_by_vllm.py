@@ -11,6 +11,7 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionReque
 from vllm.reasoning.abs_reasoning_parsers import ReasoningParserManager
 from vllm.renderers import chat_utils, hf
 from vllm.sampling_params import SamplingParams, check_json_nesting
+from vllm.tokenizers import mistral
 from vllm.tool_parsers.abstract_tool_parser import ToolParserManager
 
 USER: dict[str, Any] = {"role": "user", "content": "a"}
@@ -47,6 +48,15 @@ ATTEMPTS: tuple[Callable[[], object], ...] = (
     lambda: chat(tools=[TOOL], tool_choice="any"),
     lambda: chat(tools=[TOOL], tool_choice={"type": "function", "function": {"name": "g"}}),
     lambda: chat(tools=[TOOL], tool_choice={"type": "function", "function": {}}),
+    lambda: chat(tools=[TOOL], tool_choice={"type": "function", "function": "f"}),
+    lambda: chat(tools=[TOOL], tool_choice={"type": "function", "function": {"name": 7}}),
+    lambda: mistral.validate_request_params(
+        ChatCompletionRequest.model_validate({"model": "m", "messages": [USER], "chat_template": "{{ a }}"})
+    ),
+    lambda: mistral._validate_apply_chat_template_args(
+        [{"role": "assistant", "content": "a"}], add_generation_prompt=True
+    ),
+    lambda: mistral._validate_apply_chat_template_args([USER], continue_final_message=True),
     lambda: chat(continue_final_message=True, add_generation_prompt=True),
     lambda: chat(structured_outputs={"json": {}, "regex": "a"}),
     lambda: chat(structured_outputs={"regex": "a"}, tools=[TOOL], tool_choice=NAMED),
