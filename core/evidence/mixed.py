@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.diagnose.one_of_several import is_note_of_several
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.answers.joined_events import join_events
 from prompt_debugger.core.evidence.copying.broken_json import is_in_a_broken_fence, is_part, string_of_json
@@ -84,7 +85,6 @@ _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.F
 _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
 _PAGE_TAG = re.compile(r"<(?:details|summary|pre|p|br|div|h\d|b|img|!--)[\s>-]")  # of Markdown around what was pasted
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
-_OF_REQUESTS = re.compile(r"Of \d{1,9} requests ")
 _WAS_SHORTENED = "The text was shortened"
 _NO_PYTHON = "The text cannot be read as Python"
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
@@ -381,7 +381,7 @@ def _is_known(evidence: Evidence) -> bool:
 
 
 def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is_talk: bool) -> bool:
-    if whole.form is Form.REQUEST and any(map(_OF_REQUESTS.match, merged.notes)):
+    if whole.form is Form.REQUEST and any(is_note_of_several(note, "request") for note in merged.notes):
         return not any("two requests" in note for note in whole.notes)  # the one that is not said to work
     is_fenced = whole.form is Form.OBJECT and any(block.kind is BlockKind.FENCED for block in blocks)
     if is_fenced or (is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and _is_known(merged)):

@@ -128,7 +128,7 @@ class _Aligner:
 
     def _compare_closely(self, gap: _Gap, source: str, target: str) -> None:
         blocks = SequenceMatcher(None, source, target, autojunk=False).get_matching_blocks()
-        for match in _without_accidents([Match(*block) for block in blocks[:-1]], len(target)):
+        for match in _drop_accidents([Match(*block) for block in blocks[:-1]], len(target)):
             self._add(gap.source_start + match.source_start, gap.target_start + match.target_start, match.length)
 
     def _add(self, source_start: int, target_start: int, length: int) -> None:
@@ -144,7 +144,7 @@ class _Aligner:
             self.matches.append(Match(source_start, target_start, length))
 
 
-def _without_accidents(matches: Sequence[Match], target_length: int) -> list[Match]:
+def _drop_accidents(matches: Sequence[Match], target_length: int) -> list[Match]:
     """Return the matches that are not an accident: long ones, and single characters that join them without a gap.
 
     Single characters that follow each other in the target are kept together, or not at all: `t` and `e` of a word

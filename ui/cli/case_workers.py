@@ -300,7 +300,7 @@ def _work(connection: Connection, open_answer: OpenAnswer, limits: WorkerLimits,
         connection.send(None)  # ready
         with suppress(EOFError, BrokenPipeError, ConnectionResetError):
             while True:
-                connection.send(_answer(connection.recv(), _with_cpu_limit(answer, limits.cpu_s)))
+                connection.send(_answer(connection.recv(), _limit_cpu(answer, limits.cpu_s)))
 
 
 def _lock() -> None:
@@ -316,7 +316,7 @@ def _answer(chunk: Chunk, answer: Answer) -> Answered | None:
         return None
 
 
-def _with_cpu_limit(answer: Answer, cpu_s: float) -> Answer:
+def _limit_cpu(answer: Answer, cpu_s: float) -> Answer:
     """Return `answer` with a limit of processor time; exceeding it kills this process."""
 
     def timed(case: JSONObject) -> Answered:

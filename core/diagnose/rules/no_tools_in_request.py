@@ -20,7 +20,6 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
@@ -28,10 +27,10 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.written_calls import CALL_EXPECTED
 from prompt_debugger.core.diagnose.fields import as_list, body_of
+from prompt_debugger.core.diagnose.one_of_several import is_note_of_several
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import asked_server, in_request
 
-_OF_SEVERAL = re.compile(r"Of \d+ requests in the text\b")
 _OF_CALLS = ("tools", "functions", "tool_choice", "function_call")
 
 
@@ -41,7 +40,7 @@ def find(trace: Trace) -> Iterator[Report]:
     is_alone = trace.chat is None and trace.raw is None and trace.refusal is None and not asked_server(trace)
     if not is_alone or CALL_EXPECTED not in trace.notes or not {"model", "messages"} <= body.keys():
         return
-    if any(_OF_SEVERAL.match(note) for note in trace.notes):  # the words may be about another
+    if any(is_note_of_several(note, "request") for note in trace.notes):  # the words may be about another
         return
     messages = [as_object(message) for message in as_list(body.get("messages"))]
     has_calls = any(message.get("role") == "tool" or message.get("tool_calls") for message in messages)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from prompt_debugger.core.diagnose.one_of_several import note_of_several
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 
@@ -57,5 +58,4 @@ def of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
         "answer": sum(1 for piece in pieces if piece.chat is not None or piece.stream is not None),
         "raw output": sum(1 for piece in pieces if piece.raw is not None),
     }
-    several = {name: count for name, count in counts.items() if count > 1}
-    return tuple(f"The text contains {count} {name}s; only one was read." for name, count in several.items())
+    return tuple(note_of_several(count, name) for name, count in counts.items() if count > 1)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from prompt_debugger.core.diagnose.one_of_several import is_note_of_several
 from prompt_debugger.core.evidence.copying.gaps import GAP_NOTE, has_gap
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
@@ -63,7 +64,7 @@ def _may_take_one(evidence: Evidence) -> bool:
     """Return whether evidence is one whole answer without a raw output and without an error."""
     held = {*evidence.holds}
     is_answer = Part.MESSAGE in held and not held & {Part.RAW, Part.IDS, Part.ERROR} and evidence.run is None
-    is_one = not evidence.others and not any(note.startswith("Of ") for note in evidence.notes)
+    is_one = not evidence.others and not any(map(is_note_of_several, evidence.notes))
     return is_answer and is_one and GAP_NOTE not in evidence.notes and not is_cut(evidence)
 
 

@@ -10,13 +10,13 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "schema-too-complex",
         r"\bcompiled grammar is too large\b|\btoo many (?:optional parameters|states for serving)\b"
-        r"|\b(?:schema|grammar)\b.{0,80}?\b(?:too (?:complex|large|deep)|(?:exceeds?"
+        r"|\b(?:schema|grammar)\b[^:]{0,80}?\b(?:too (?:complex|large|deep)|(?:exceeds?"
         r"|exceeding) the maximum (?:allowed )?"
         r"(?:nesting )?(?:depth|complexity))\b|\bschema .{0,40}?nested too deep",
         Stage.REQUEST,
         Cause.REQUEST,
         "A schema of the request is too complex to be enforced",
-        "The provider turns the schemas of answer and tools into a grammar, and this one would have too many states: "
+        "The server turns the schemas of answer and tools into a grammar, and this one would have too many states: "
         "many optional fields, long lists or enums, deep nesting, or limits on numbers and texts.",
         "Make the schema smaller: fewer optional properties, shorter enums and names, no `minItems`, `maxLength` or "
         "`pattern`, less nesting. Mark only the tools as strict that need it, and check the other rules in the "

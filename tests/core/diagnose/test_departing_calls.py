@@ -108,7 +108,7 @@ def test_a_call_in_a_second_turn_of_the_assistant_is_found():
 
     assert {"PD326", "PD426"} <= {one.code for one in trace.findings}
     assert "PD406" not in {one.code for one in trace.findings}
-    assert any("in a second turn of the assistant" in one.title for one in trace.findings)
+    assert any("in a second assistant turn" in one.title for one in trace.findings)
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_an_answer_cut_within_its_reasoning_says_so():
 
     with pytest.raises(RequestError, match="ends inside `reasoning_content`"):
         read_evidence(text)
-    with pytest.raises(RequestError, match="before any readable part"):
+    with pytest.raises(RequestError, match="before any call"):
         read_evidence('{"choices":[{"index":0,"message":{"role":"assistant","content":"Well, the us')
 
 

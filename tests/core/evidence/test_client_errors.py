@@ -96,7 +96,7 @@ def test_an_error_of_a_client_that_no_one_knows_is_not_said_to_come_from_the_ser
 
     assert trace.verdict is not None
     assert trace.verdict.sentence.startswith("An error was reported: the flux is out of phase.")
-    assert "with the request that it answers" in (trace.findings[0].fix or "")
+    assert "with the request that caused it" in (trace.findings[0].fix or "")
 
 
 def test_a_check_of_a_class_is_not_a_refusal_of_the_server():

@@ -163,7 +163,7 @@ def test_a_switch_that_the_words_name_is_not_advised_again(words, is_off):
     trace = asyncio.run(show_evidence(read_evidence(text)))
 
     found = next(finding for finding in trace.findings if finding.code == "PD459")
-    assert ("According to the words around it" in found.detail) is is_off
+    assert ("According to the surrounding text" in found.detail) is is_off
     assert ("enable_thinking" in (found.fix or "")) is not is_off
 
 

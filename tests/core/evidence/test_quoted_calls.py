@@ -198,4 +198,4 @@ def test_a_class_of_an_answer_that_does_not_fit_is_no_refusal_of_the_request(tex
 def test_a_class_of_a_request_that_does_not_fit_is_one():
     text = FAULT.format("ChatCompletionRequest", "messages.0.content", "string", "string", "1", "int")
 
-    assert "refused the request" in said(text)
+    assert "`messages[0].content` of the request" in said(text)

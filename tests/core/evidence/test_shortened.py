@@ -142,7 +142,7 @@ def test_of_two_requests_the_one_that_is_not_said_to_work_is_read():
     )
 
     assert evidence.request.body["messages"][0]["content"] == "Weather?"
-    assert any("Of 2 requests" in note for note in evidence.notes)
+    assert any("contains 2 requests" in note for note in evidence.notes)
 
 
 @pytest.mark.parametrize(

@@ -328,7 +328,7 @@ def test_a_key_that_a_plug_in_of_dify_missed_is_not_laid_to_the_answer():
     [
         ("tools[0].function_declarations[1].parameters", "out of the schema"),
         ("tools[2]", "convert the tools"),
-        ("generation_config.thinking", "where the API's reference has it"),
+        ("generation_config.thinking", "the place that the API reference gives"),
     ],
 )
 def test_what_gemini_does_not_know_depends_on_where_it_is(place, says):
