@@ -132,7 +132,7 @@ def understand(refusal: Refusal) -> Understood:
         classified = replace(classified, parts={**classified.parts, "field": field} if field else classified.parts)
     return Understood(
         refusal,
-        raised if len(words) < _MIN_WORDS else words,
+        raised if len(words) < _MIN_WORDS and "." not in (refusal.code or "") else words,
         cause,
         _stage(cause, known, classified, speaker),
         _certainty(refusal, cause, known, quoted, classified),
