@@ -22,6 +22,7 @@ from prompt_debugger.core.evidence.recognise import MARKER, PRINTED_LIST, recogn
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.values.token_lists import is_token_list
+from prompt_debugger.core.formats import TABLES
 
 NEEDED = (
     "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, "
@@ -74,14 +75,8 @@ _BARE_FIELD = re.compile(
     r"(?:'(?!\s{0,4}(?:\.|\|\s{0,4})format)|\n)"
 )
 _STOP = re.compile(r"(?m)^PARAMETER stop [\"']?([^\"'\n]{1,80})[\"']?[ \t]*$")
-_OPENERS = frozenset({"<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]", "<|user|>"})
+_ENDS_OF_TURNS = frozenset(TABLES.end_texts)
 _MARKER = re.compile(r"<[^\s<>]{1,60}>|\[/?[A-Z_]{2,40}\]")
-_TURNS = {
-    "<|im_start|>": ("<|im_end|>", "eos_token"),
-    "<start_of_turn>": ("<end_of_turn>", "eos_token"),
-    "<|turn>": ("<turn|>", "eos_token"),
-    "<|start_header_id|>": ("<|eot_id|>", "<|eom_id|>", "eos_token"),
-}
 _TOOLS = re.compile(r"\btools\b")
 _GO_TOOLS = re.compile(r"\{\{[^{}\n]{0,120}\$?\.Tools\b")
 # What converters of models log: the template that they write into the file.
@@ -260,10 +255,17 @@ def _refuse_template(what: str, template: str) -> RequestError:
     if "{% endfor" in template.replace("{%-", "{%") and _TOOLS.search(template) is None:
         problem += " What is shown of the template never reads `tools`: the tools of a request do not reach the model."
     is_whole = "for " in template and "add_generation_prompt" in template
-    for opener, closers in _TURNS.items():
-        if is_whole and opener in template and not any(closer in template for closer in closers):
-            problem += f" It opens turns with `{opener}` and never writes `{closers[0]}`, which ends them."
+    for opener in TABLES.turn_openers if is_whole else ():
+        end = _end_of(opener) if opener in template else None
+        if end is not None and not any(one in template for one in (*_ENDS_OF_TURNS, "eos_token")):
+            problem += f" It opens turns with `{opener}` and never writes `{end}`, which ends them."
     return RequestError(problem, _RENDER)
+
+
+def _end_of(opener: str) -> str | None:
+    """Return the text that ends the turns of an opener, where its name says which: `<|im_end|>`, `<turn|>`."""
+    twins = (opener.replace("start", "end"), opener.replace("START", "END"), f"<{opener[2:-1]}|>")
+    return next((one for one in twins if one in _ENDS_OF_TURNS), None)
 
 
 def _refuse_go_template(text: str) -> RequestError:
@@ -274,7 +276,8 @@ def _refuse_go_template(text: str) -> RequestError:
         problem += "does not support tools."
     stops, template = _STOP.findall(text)[:8], text[text.find("TEMPLATE") :] if "TEMPLATE" in text else ""
     printed = _STOP.sub("", template)
-    if template and _OPENERS & {*stops} and all(_MARKER.fullmatch(stop) and stop not in printed for stop in stops):
+    is_of_turns = not {*stops}.isdisjoint(TABLES.turn_openers)
+    if template and is_of_turns and all(_MARKER.fullmatch(stop) and stop not in printed for stop in stops):
         listed = ", ".join(f"`{stop}`" for stop in stops)
         problem += f" Its stop strings ({listed}) are of another notation: the template writes none of them."
     return RequestError(
