@@ -89,12 +89,19 @@ _DOCUMENT = re.compile(
 _KEY = re.compile(r'"([A-Za-z_][\w -]{0,40})"\s{0,4}:')
 _OF_REPORTS = frozenset(
     {
-        "error", "errors", "err", "message", "messages", "msg", "detail", "details", "code", "status", "type", "reason",
+        "error", "errors", "err", "message", "messages", "msg", "detail", "details", "code", "status", "reason",
         "exception", "cause", "stack", "level", "stderr", "stdout", "output", "log", "logs", "body", "response", "data",
-        "result", "raw", "content", "text", "role", "name", "arguments", "choices", "object", "description", "title",
-        "failed_generation",
+        "result", "raw", "content", "text", "role", "arguments", "choices", "failed_generation",
     }
 )  # fmt: skip
+# What rules for programs and descriptions of functions say: which errors to handle, and when one may come.
+_GUIDANCE = re.compile(
+    r"(?m)^[^\w\n]{0,12}(?:Add|Include|Implement|Ensure|Prefer|Provide|Use|Do not use|Missing|Improve)\b[^\n]{0,80}"
+    r"\berrors?[ -](?:handling|enums?|types?|messages?)\b(?! (?:the |this |your )?request)[^\n]*"
+    r"|^[ \t]{0,40}Raises:[ \t]*\n(?:[ \t]{1,60}[^\n]*(?:\n|\Z)){1,40}"
+    r"|^[^\n]{0,300}?(?:\braises? `?[A-Z]\w{1,60}(?:Error|Exception)`? (?:if|when|for|unless)\b|\b(?:may|might|can) "
+    r"(?:also )?(?:return|raise|throw|respond with) (?:an? )?(?:`?[45]\d\d\b|`?[A-Z]\w{1,60}Error))[^\n]*"
+)
 # A statement that raises an error, or asks for one, by itself; and the line that reports one.
 _RAISES_ALONE = re.compile(
     r"\s{0,20}(?:raise (?:\w{1,60}\.){0,4}\w{1,60}\(|throw new \w{1,60}\(|except \w[^\n]{0,200}:[ \t]*(?:\n|\Z)"
@@ -171,6 +178,15 @@ def drop_advice(text: str) -> str:
     '\nMine is null.'
     """
     return _DISCOURAGED.sub("", _SECTION.sub("", _CASES.sub("", text)))
+
+
+def drop_guidance(text: str) -> str:
+    r"""Return a text without the lines that say which errors a program may meet, as rules and docstrings do.
+
+    >>> drop_guidance("- Add error handling.\nRaises:\n  XError: If full.\nIt may return a 400 error.\nXError: If so")
+    '\n\nXError: If so'
+    """
+    return _GUIDANCE.sub("", text)
 
 
 def drop_handlers(text: str) -> str:

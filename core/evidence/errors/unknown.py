@@ -19,6 +19,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.evidence.errors.not_errors import (
     drop_documents,
+    drop_guidance,
     is_command,
     is_field_of_calls,
     is_manual,
@@ -183,7 +184,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if len(text) > _MAX_ALONE * 40:
         text = text[-_MAX_ALONE * 40 :]
     whole = whole[-_MAX_ALONE * 40 :] or text
-    text = drop_documents(text)
+    text = drop_guidance(drop_documents(text))
     statements = () if is_source(text) or is_manual(text) else tuple(_statements(text))
     statements = tuple(one for one in statements if not is_field_of_calls(one.words))
     if not statements:

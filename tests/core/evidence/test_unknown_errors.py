@@ -13,7 +13,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Certainty, Refusal
 from prompt_debugger.core.diagnose.refusals.understand import understand
 from prompt_debugger.core.diagnose.refusals.words import is_raised_inside
-from prompt_debugger.core.evidence import Part, parts_of, read_evidence, show_evidence
+from prompt_debugger.core.evidence import Form, Part, parts_of, read_evidence, show_evidence
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from tests.attacks.growth import grows_linearly
 
@@ -234,3 +234,24 @@ def test_what_a_model_wrote_in_elements_about_errors_reports_none(text: str) -> 
 def test_rows_and_words_about_data_report_no_error(text: str) -> None:
     with pytest.raises(RequestError):
         read_evidence(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When you add a provider\n\n- Keep its names\n- Add appropriate error handling and logging",
+        "The list shows its models. Some of them do not take `json_schema` and may return a 400 error code.",
+        "The helpers raise `UnsupportedPartError` if a part has an unsupported content type such as audio.",
+        '{"shop": "Corner", "street": "401 Bay Road", "name": "A", "items": [{"name": "TEA", "price": 2.5}], "tax": 0.2}',
+    ],
+)
+def test_what_a_guide_says_of_errors_and_a_document_that_has_none_are_no_error(text):
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
+def test_words_of_a_guide_beside_an_error_do_not_hide_it():
+    error = "openai.BadRequestError: Error code: 400 - {'error': {'message': 'tools[0].name is missing'}}"
+
+    assert read_evidence(f"The docs say it may return a 400 error, and so it does:\n\n{error}").form is Form.ERROR
+    assert read_evidence("ValueError: When using `tool_choice`, `tools` must be set.").form is Form.ERROR
