@@ -242,7 +242,7 @@ def test_rows_and_words_about_data_report_no_error(text: str) -> None:
         "When you add a provider\n\n- Keep its names\n- Add appropriate error handling and logging",
         "The list shows its models. Some of them do not take `json_schema` and may return a 400 error code.",
         "The helpers raise `UnsupportedPartError` if a part has an unsupported content type such as audio.",
-        '{"shop": "Corner", "street": "401 Bay Road", "name": "A", "items": [{"name": "TEA", "price": 2.5}], "tax": 0.2}',
+        '{"shop": "Corner", "street": "401 Bay Road", "name": "A", "items": [{"name": "TEA"}], "tax": 0.2}',
     ],
 )
 def test_what_a_guide_says_of_errors_and_a_document_that_has_none_are_no_error(text):
