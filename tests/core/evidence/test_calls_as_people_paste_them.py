@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
 
 import pytest
 
@@ -13,6 +12,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
 from prompt_debugger.core.evidence.copying.wrapped import unwrap
+from tests.attacks.growth import grows_linearly
 
 RPC = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "arguments": {"q": "rain"}}}'
 TOOLS = [{"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}]
@@ -415,10 +415,9 @@ def test_the_end_of_a_call_below_a_fence_is_no_fault_of_arguments():
         '{"name": "a", "arguments": {"b": "\\n\n',
     ],
 )
-def test_floods_are_read_at_once(piece):
-    text = piece * (200_000 // len(piece))
-    started = time.process_time()
-    with contextlib.suppress(RequestError):
-        read_evidence(text)
+def test_twice_the_flood_takes_twice_the_time(piece):
+    def read(count: int) -> None:
+        with contextlib.suppress(RequestError):
+            read_evidence(piece * count)
 
-    assert time.process_time() - started < 3
+    assert grows_linearly(read, first=500, tries=1, doublings=5)
