@@ -13,6 +13,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.diagnose.one_of_several import note_of_several
 from prompt_debugger.core.evidence.commands.command_lines import (
     PROGRAM_WORDS,
     find_commands,
@@ -52,7 +53,7 @@ def _read(paste: Paste) -> Evidence:
     command = find_parser_command(commands, paste.text)
     flags = flags_of(command.kind, command.words)
     started = server_of(command.kind, flags, command.version)
-    more = (f"Of {len(commands)} commands, one was read.",) if len(commands) > 1 else ()
+    more = (note_of_several(len(commands), "command"),) if len(commands) > 1 else ()
     shown = shown_flags(flags)
     words = f"a command that starts {title_of(command.kind)}" + (f" with {shown}" if shown else "")
     server = replace(started.server, lost_flags=find_lost_flags(paste.text) if len(commands) == 1 else ())

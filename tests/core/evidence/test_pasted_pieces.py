@@ -365,7 +365,7 @@ def test_of_two_commands_the_one_with_a_parser_is_read_and_said_to_be_one_of_two
     evidence = read_evidence("vllm serve first-model\nvllm serve second-model --tool-call-parser hermes")
 
     assert (evidence.server.model, evidence.server.tool_parser) == ("second-model", "hermes")
-    assert "Of 2 commands, one was read." in evidence.notes
+    assert "The text contains 2 commands; only one was read." in evidence.notes
 
 
 def test_of_a_program_with_many_comments_a_bounded_number_is_looked_at():
