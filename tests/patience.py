@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pytest
 
-PATIENCE_S = int(os.environ.get("PATIENCE", "600"))
+PATIENCE_S = int(os.environ.get("PATIENCE", "300"))
 PATIENCE_MS = PATIENCE_S * 1000
 
 

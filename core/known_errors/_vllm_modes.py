@@ -12,8 +12,8 @@ OF_MODES: tuple[KnownError, ...] = (
     KnownError(
         "token_id(s) {ids} in {field:word} contain out-of-vocab token ids. Vocabulary size: {size:int}",
         Stage.REQUEST,
-        "A token id in that field is beyond the vocabulary of the model that is served: ids belong to one tokenizer "
-        "only.",
+        "The request contains a token id beyond the vocabulary of the model that is served: ids belong to one "
+        "tokenizer only.",
         "Take the ids from the tokenizer of exactly this model, or send text in `stop` in place of `stop_token_ids`.",
         "vllm/sampling_params.py: SamplingParams",
         example="token_id(s) [151645] in stop_token_ids contain out-of-vocab token ids. Vocabulary size: 600",

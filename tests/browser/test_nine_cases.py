@@ -16,7 +16,7 @@ CASES = {
     "polluted-content": ("render", "[{'type': 'text', 'text': ''}]", "content-as-repr"),
     "dropped-call": ("parse", "The model wrote 1 tool call, the server returned none.", "off-pattern-call-id"),
     "truncated-call": ("complete", "cut by max_tokens", "truncated-call"),
-    "tutorial-tool-types": ("request", "refused the request", "unknown-schema-type"),
+    "tutorial-tool-types": ("request", "a token id beyond the vocabulary", "unknown-schema-type"),
     "wrong-parser": ("parse", "The model wrote 1 tool call, the server returned none.", "wrong-parser"),
     "answer-swallowed-as-reasoning": ("parse", "taken for reasoning", "answer-as-reasoning"),
 }
