@@ -63,23 +63,23 @@ class _Turn:
 def _message(message: JSONObject, place: str, work: BodyWork) -> None:
     role, content = str(message.get("role", "user")), message.get("content")
     if not isinstance(content, list):
-        work.say(role, content)
+        work.add_message(role, content)
         return
     turn = _Turn()
     for index, block in enumerate(objects_in(content)):
         where = f"{place}.content[{index}]"
         if "cache_control" in block:
-            work.lose(where, "`cache_control` does not exist in chat completions.")
+            work.note_loss(where, "`cache_control` does not exist in chat completions.")
         _block(block, where, turn, work)
     work.place = place
     if turn.thoughts and role == "assistant":
-        work.think("".join(turn.thoughts))
+        work.add_reasoning("".join(turn.thoughts))
         if turn.texts:
-            work.answer(plain_text(turn.texts))
+            work.add_answer(plain_text(turn.texts))
     elif turn.texts or (turn.calls and role == "assistant"):
-        work.say(role, plain_text(turn.texts) if turn.texts else None)
+        work.add_message(role, plain_text(turn.texts) if turn.texts else None)
     for work.place, block in turn.calls:
-        work.call(block.get("id"), block.get("name"), block.get("input", {}), within="input")
+        work.add_call(block.get("id"), block.get("name"), block.get("input", {}), within="input")
 
 
 def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
@@ -89,7 +89,7 @@ def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
         case "thinking" if block.get("thinking"):
             turn.thoughts.append(str(block["thinking"]))
             if block.get("signature"):
-                work.lose(where, "The `signature` of thinking does not exist in chat completions.")
+                work.note_loss(where, "The `signature` of thinking does not exist in chat completions.")
         case "tool_use":
             turn.calls.append((where, block))
         case "tool_result":
@@ -101,7 +101,7 @@ def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
         case "image":
             turn.texts.append({"type": "image_url", "image_url": {"url": _image_url(block.get("source"))}})
         case other:
-            work.lose(where, f"Blocks of type `{str(other)[:40]}` do not exist in chat completions.")
+            work.note_loss(where, f"Blocks of type `{str(other)[:40]}` do not exist in chat completions.")
 
 
 def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -> JSON:
@@ -110,9 +110,9 @@ def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -
         return value
     blocks = objects_in(value)
     if any("cache_control" in block for block in blocks):
-        work.lose(place, "`cache_control` does not exist in chat completions.")
+        work.note_loss(place, "`cache_control` does not exist in chat completions.")
     if any(block.get("type") != "text" for block in blocks):
-        work.lose(place, "Everything that is not text was left out.")
+        work.note_loss(place, "Everything that is not text was left out.")
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
     if not between:  # the client's header stays on a line of its own, which servers take out
         texts = [f"{text}\n" if text.startswith(_BILLING) and not text.endswith("\n") else text for text in texts]
@@ -139,11 +139,13 @@ def _option(name: str, option: JSON, work: BodyWork) -> None:
     elif name == "output_config":
         _output_config(as_object(option), work)
     elif name == "thinking":
-        work.lose("thinking", "`thinking` does not exist in chat completions; chat templates have their own switches.")
+        work.note_loss(
+            "thinking", "`thinking` does not exist in chat completions; chat templates have their own switches."
+        )
     elif name in ("max_tokens", "temperature", "top_p", "stream", "metadata", *OF_SERVERS):
         work.body[name] = option
     elif option not in (None, False, []):
-        work.lose(name, f"`{name}` does not exist in chat completions.")
+        work.note_loss(name, f"`{name}` does not exist in chat completions.")
 
 
 def _output_config(config: JSONObject, work: BodyWork) -> None:
@@ -155,7 +157,7 @@ def _output_config(config: JSONObject, work: BodyWork) -> None:
         work.body["reasoning_effort"] = config["effort"]
     for name in config:
         if name not in ("format", "effort"):
-            work.lose(f"output_config.{name}", f"`output_config.{name}` does not exist in chat completions.")
+            work.note_loss(f"output_config.{name}", f"`output_config.{name}` does not exist in chat completions.")
 
 
 def _tools(tools: list[JSONObject], work: BodyWork) -> Iterator[JSON]:
@@ -163,7 +165,7 @@ def _tools(tools: list[JSONObject], work: BodyWork) -> Iterator[JSON]:
     for index, tool in enumerate(tools):
         if _is_built_in(tool) and "input_schema" not in tool:
             kind = str(tool["type"])[:40]
-            work.lose(f"tools[{index}]", f"The built-in tool `{kind}` does not exist in chat completions.")
+            work.note_loss(f"tools[{index}]", f"The built-in tool `{kind}` does not exist in chat completions.")
             continue
         yield _tool(tool, index, count, work)
         count += 1
@@ -181,7 +183,7 @@ def _tool(tool: JSONObject, index: int, at_index: int, work: BodyWork) -> JSON:
     work.origins |= {made: own, f"{made}.parameters": f"{own}.input_schema"}
     for name in tool:
         if name not in ("name", "description", "input_schema", "strict", "type"):
-            work.lose(f"tools[{index}].{name}", f"`{name}` does not exist in chat completions.")
+            work.note_loss(f"tools[{index}].{name}", f"`{name}` does not exist in chat completions.")
     return {"type": "function", "function": function}
 
 

@@ -1,4 +1,4 @@
-"""A body of another API that is being made of a chat completion body, and what it has no place for."""
+"""A body of another API as it is built from a chat completion body, with notices of what has no place in it."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from prompt_debugger.core.request.body_work import MAX_NOTICES, objects_in
 
 LIMITS = ("max_completion_tokens", "max_tokens")
 _DATA_URL = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80});base64,(.*)", re.DOTALL)
-_OWN = frozenset({"role", "content", "tool_calls", "tool_call_id", "reasoning", "reasoning_content"})
+_OF_MESSAGES = frozenset({"role", "content", "tool_calls", "tool_call_id", "reasoning", "reasoning_content"})
 
 
 @dataclass(slots=True)
 class ApiWork:
-    """The body, and a notice for each thing that was lost."""
+    """The body as built so far, and a notice for each thing that was left out or changed."""
 
     api: Api
     body: JSONObject = field(default_factory=dict)
     lost: list[Notice] = field(default_factory=list)
 
-    def lose(self, place: str, words: str) -> None:
-        """Say what was left out or changed."""
+    def note_loss(self, place: str, words: str) -> None:
+        """Add a notice of what was left out or changed."""
         if len(self.lost) < MAX_NOTICES:
             self.lost.append(Notice(place, words))
 
-    def has_no_place(self, place: str, subject: str) -> None:
-        """Say that something has no place."""
-        self.lose(place, f"{subject} has no place in {self.api.label} and was left out.")
+    def note_no_place(self, place: str, subject: str) -> None:
+        """Add a notice that something has no place in this API."""
+        self.note_loss(place, f"{subject} has no place in {self.api.label} and was left out.")
 
-    def own_fields(self, message: JSONObject, place: str) -> None:
-        """Say which fields of a message have no place."""
+    def note_other_fields(self, message: JSONObject, place: str) -> None:
+        """Add a notice for each field of a message that has no place in this API."""
         for name, value in message.items():
-            if name not in _OWN and value is not None:
-                self.has_no_place(f"{place}.{name[:40]}", f"`{name[:40]}` of a message")
+            if name not in _OF_MESSAGES and value is not None:
+                self.note_no_place(f"{place}.{name[:40]}", f"`{name[:40]}` of a message")
 
     def arguments(self, arguments: JSON, place: str, name: str) -> JSONObject:
-        """Return the arguments of a call as an object, which the API has under `name` in place of their text."""
+        """Return the arguments of a call as an object, which is what the API's field `name` takes."""
         value: JSON = arguments
         if isinstance(arguments, str):
             value = None
             with suppress(ValueError, RecursionError):
                 value = json.loads(arguments)
         if not isinstance(value, dict):
-            self.lose(place, f"The arguments are not a JSON object, which `{name}` has to be: it was left empty.")
+            self.note_loss(place, f"The arguments are not a JSON object, which `{name}` has to be: it was left empty.")
             return {}
         if isinstance(arguments, str) and arguments not in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
-            self.lose(
+            self.note_loss(
                 place, f"The spelling of the arguments (spaces, escapes) is lost: `{name}` is an object, not a string."
             )
         return value
@@ -85,7 +85,7 @@ def text_of_parts(content: JSON, place: str, work: ApiWork) -> str:
         return content or ""
     texts = [str(part.get("text", "")) for part in objects_in(content) if part.get("type") == "text"]
     if len(texts) < len(objects_in(content)):
-        work.lose(place, "The parts of this content that are not text were left out.")
+        work.note_loss(place, "The parts of this content that are not text were left out.")
     else:
-        work.lose(place, "The parts of this content were joined into one text.")
+        work.note_loss(place, "The parts of this content were joined into one text.")
     return "\n".join(texts)

@@ -73,7 +73,7 @@ def _text(block: JSONObject, place: str, work: BodyWork) -> Iterator[str]:
     elif "json" in block:
         yield json.dumps(block["json"], ensure_ascii=False)
     else:
-        work.lose(place, _no_place(block))
+        work.note_loss(place, _no_place(block))
 
 
 def _message(message: JSONObject, place: str, work: BodyWork) -> None:
@@ -96,19 +96,19 @@ def _message(message: JSONObject, place: str, work: BodyWork) -> None:
             texts += [{"type": "text", "text": text} for text in _text(block, where, work)]
     work.place = place
     if thoughts and role == "assistant":
-        work.think("".join(thoughts))
+        work.add_reasoning("".join(thoughts))
         if texts:
-            work.answer(plain_text(texts))
+            work.add_answer(plain_text(texts))
     elif texts or (calls and role == "assistant"):
-        work.say(role, plain_text(texts) if texts else None)
+        work.add_message(role, plain_text(texts) if texts else None)
     for work.place, call in calls:
-        work.call(call.get("toolUseId"), call.get("name"), call.get("input", {}), within="input", named="toolUseId")
+        work.add_call(call.get("toolUseId"), call.get("name"), call.get("input", {}), within="input", named="toolUseId")
 
 
 def _result(result: JSONObject, where: str, work: BodyWork) -> None:
     text = "\n".join(_texts(result.get("content"), f"{where}.content", work))
     if result.get("status") == "error":
-        work.lose(f"{where}.status", "`status` does not exist in chat completions.")
+        work.note_loss(f"{where}.status", "`status` does not exist in chat completions.")
     work.place = where
     work.add({"role": "tool", "tool_call_id": result.get("toolUseId"), "content": text}, answers="toolUseId")
 
@@ -129,13 +129,13 @@ def _option(name: str, option: JSON, work: BodyWork) -> None:
             if key in _CONFIG:
                 work.body[_CONFIG[key]] = given
             else:
-                work.lose(f"{name}.{key}", f"`{key[:40]}` does not exist in chat completions.")
+                work.note_loss(f"{name}.{key}", f"`{key[:40]}` does not exist in chat completions.")
     elif name == "toolConfig":
         _tool_config(as_object(option), work)
     elif name == "stream":
         work.body[name] = option
     elif option not in (None, False, [], {}):
-        work.lose(name, f"`{name[:40]}` does not exist in chat completions.")
+        work.note_loss(name, f"`{name[:40]}` does not exist in chat completions.")
 
 
 def _tool_config(config: JSONObject, work: BodyWork) -> None:
@@ -143,7 +143,7 @@ def _tool_config(config: JSONObject, work: BodyWork) -> None:
     for index, tool in enumerate(objects_in(config.get("tools"))):
         spec, own = as_object(tool.get("toolSpec")), f"toolConfig.tools[{index}].toolSpec"
         if not spec:
-            work.lose(f"toolConfig.tools[{index}]", _no_place(tool))
+            work.note_loss(f"toolConfig.tools[{index}]", _no_place(tool))
             continue
         function: JSONObject = {name: spec[name] for name in ("name", "description", "strict") if name in spec}
         made = f"tools[{len(kept)}].function"

@@ -1,4 +1,4 @@
-"""A chat completion body that is being made of a body of another API."""
+"""A chat completion body as it is built from a body of another API, with notices of what has no place in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 MAX_NOTICES = 50
 
 
-# Options that no API of a provider has, and servers take in all of theirs.
+# Options that no vendor's API has, and that self-hosted servers take in each of their APIs.
 OF_SERVERS = (
     "top_k",
     "min_p",
@@ -24,11 +24,14 @@ OF_SERVERS = (
 
 @dataclass(slots=True)
 class BodyWork:
-    """A body that is being made, and what it has no place for.
+    """The body as built so far, and what was lost on the way.
 
     Attributes:
-        place: Where the part that is being read is; "" if it is not followed.
-        origins: By path of the body, where in the other body that comes from.
+        body: Its fields but for the messages.
+        messages: Its messages.
+        lost: A notice for each thing that was left out or changed.
+        place: Path of the part of the other body that is being read; "" where origins are not recorded.
+        origins: Path in the other body, by path of what was made of it.
     """
 
     body: JSONObject = field(default_factory=dict)
@@ -37,12 +40,12 @@ class BodyWork:
     place: str = ""
     origins: dict[str, str] = field(default_factory=dict)
 
-    def lose(self, place: str, words: str) -> None:
-        """Say what was left out or changed."""
+    def note_loss(self, place: str, words: str) -> None:
+        """Add a notice of what was left out or changed."""
         if len(self.lost) < MAX_NOTICES:
             self.lost.append(Notice(place, words))
 
-    def say(self, role: str, content: JSON) -> None:
+    def add_message(self, role: str, content: JSON) -> None:
         """Add a message."""
         self.add({"role": role, "content": content})
 
@@ -55,31 +58,31 @@ class BodyWork:
             if answers:
                 self.origins[f"{at}.tool_call_id"] = f"{self.place}.{answers}"
 
-    def think(self, text: str) -> None:
-        """Add reasoning, which begins an assistant message; what that turn says and calls joins it."""
+    def add_reasoning(self, text: str) -> None:
+        """Add an assistant message with reasoning; `add_answer` and `add_call` complete it."""
         if self.place:
             self.origins[f"messages[{len(self.messages)}].reasoning"] = self.place
         self.add({"role": "assistant", "content": None, "reasoning": text})
 
-    def answer(self, content: JSON) -> None:
-        """Add what the assistant says: to its message at the end, where that has no text yet."""
+    def add_answer(self, content: JSON) -> None:
+        """Add what the assistant says: to the last message, if that is the assistant's and has no text yet."""
         last = self.messages[-1] if self.messages else None
         if not isinstance(last, dict) or last.get("role") != "assistant" or last.get("content") is not None:
-            self.say("assistant", content)
+            self.add_message("assistant", content)
             return
         last["content"] = content
         if self.place:
             self.origins[f"messages[{len(self.messages) - 1}].content"] = f"{self.place}.content"
 
-    def call(self, call_id: JSON, name: JSON, arguments: JSON, *, within: str = "", named: str = "id") -> None:
+    def add_call(self, call_id: JSON, name: JSON, arguments: JSON, *, within: str = "", named: str = "id") -> None:
         """Add a tool call to the assistant message at the end, which is made if there is none.
 
         Args:
             call_id: Its id.
             name: Its tool.
-            arguments: As given.
-            within: What the field of its arguments is called there; "" for the same.
-            named: What the field of its id is called there.
+            arguments: The JSON text, or the value that becomes one.
+            within: Name of the field with its arguments in the other body; "" for `arguments`.
+            named: Name of the field with its id in the other body.
         """
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
         call: JSONObject = {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
@@ -98,14 +101,20 @@ class BodyWork:
 
 @dataclass(slots=True)
 class CallIds:
-    """Ids for calls of an API that has none: results belong to the calls before them, by name and in order."""
+    """Ids for calls of an API that has none: a result answers the first open call of its name.
+
+    Attributes:
+        count: How many calls there were.
+        made: How many of their ids were made up here.
+        waiting: Name and id of each call without a result.
+    """
 
     count: int = 0
     made: int = 0
     waiting: list[tuple[str, str]] = field(default_factory=list)
 
     def of_call(self, name: JSON, own: JSON = None) -> str:
-        """Return the id of a call."""
+        """Return the id of a call: `own`, if it has one."""
         is_own = isinstance(own, str) and own != ""
         call_id = str(own) if is_own else f"call_{self.count}"
         self.count += 1
@@ -128,12 +137,12 @@ def objects_in(value: JSON) -> list[JSONObject]:
 
 
 def plain_text(parts: list[JSON]) -> JSON:
-    """Return parts that are one text as that text: every template reads it."""
+    """Return a single text part as its text, which every template reads; else the parts."""
     only = parts[0] if len(parts) == 1 else None
     return only["text"] if isinstance(only, dict) and only.get("type") == "text" else parts
 
 
 def keep_tools(kept: list[JSON], given: JSON, work: BodyWork) -> None:
-    """Set the tools; none at all where each was lost, as servers refuse an empty list, which was not in the request."""
+    """Set the tools; if all given ones were lost, no list at all: servers refuse an empty one."""
     if kept or not given:
         work.body["tools"] = kept

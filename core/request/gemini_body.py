@@ -44,11 +44,11 @@ def convert_gemini(value: JSONObject, work: BodyWork) -> None:
     for index, content in enumerate(contents):
         work.place = f"contents[{index}]" if isinstance(given, list) else "contents"
         if isinstance(content, str):
-            work.say("user", content)
+            work.add_message("user", content)
         elif isinstance(content, dict):
             _content(content, f"contents[{index}]", work, ids)
     if ids.made:
-        work.lose("contents", "Calls without ids were given `call_0`, `call_1` …, in order.")
+        work.note_loss("contents", "Calls without ids were given `call_0`, `call_1` …, in order.")
     for name, option in value.items():
         if name == "stream":  # in Gemini's API the address says so, not the body
             work.body[name] = option
@@ -93,7 +93,7 @@ def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> N
         else:
             _other_part(part, f"{place}.parts[{index}]", texts, work)
         if _get(part, "thoughtSignature") is not None:
-            work.lose(f"{place}.parts[{index}]", "`thoughtSignature` does not exist in chat completions.")
+            work.note_loss(f"{place}.parts[{index}]", "`thoughtSignature` does not exist in chat completions.")
     if texts or (calls and role == "assistant"):
         only = as_object(texts[0]) if len(texts) == 1 else {}
         shown_as: JSON = only["text"] if only.get("type") == "text" else texts
@@ -102,7 +102,7 @@ def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> N
             work.messages[-1]["reasoning"] = "".join(reasoning)
     for within, call in calls:
         call_id = ids.of_call(call.get("name"), call.get("id"))
-        work.call(call_id, call.get("name"), call.get("args") or {}, within=f"{within}.args", named=f"{within}.id")
+        work.add_call(call_id, call.get("name"), call.get("args") or {}, within=f"{within}.args", named=f"{within}.id")
 
 
 def _other_part(part: JSONObject, place: str, texts: list[JSON], work: BodyWork) -> None:
@@ -113,7 +113,7 @@ def _other_part(part: JSONObject, place: str, texts: list[JSON], work: BodyWork)
         texts.append({"type": "image_url", "image_url": {"url": url}})
     else:
         names = ", ".join(f"`{name[:40]}`" for name in list(part)[:4])
-        work.lose(place, f"A part with {names or 'nothing in it'} has no place in a chat completion.")
+        work.note_loss(place, f"A part with {names or 'nothing in it'} has no place in a chat completion.")
 
 
 def _field(name: str, option: JSON, work: BodyWork) -> None:
@@ -125,7 +125,7 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
         case "generationConfig" | "generation_config" | "config":
             _config(as_object(option), work)
         case _ if option not in (None, False, []):
-            work.lose(name, f"`{name[:40]}` does not exist in chat completions.")
+            work.note_loss(name, f"`{name[:40]}` does not exist in chat completions.")
         case _:
             pass
 
@@ -143,7 +143,7 @@ def _declared(tool: JSONObject, work: BodyWork) -> list[JSON]:
     declarations = objects_in(_get(tool, "functionDeclarations"))
     if not declarations:
         names = ", ".join(f"`{name[:40]}`" for name in list(tool)[:4])
-        work.lose("tools", f"The built-in tool {names} does not exist in chat completions.")
+        work.note_loss("tools", f"The built-in tool {names} does not exist in chat completions.")
     made: list[JSON] = []
     for declared in declarations:
         function: JSONObject = {name: declared[name] for name in ("name", "description") if name in declared}
@@ -174,7 +174,7 @@ def _tool_config(config: JSONObject, work: BodyWork) -> None:
     if isinstance(names, list) and len(names) == 1 and mode == "ANY":
         work.body["tool_choice"] = {"type": "function", "function": {"name": names[0]}}
     elif names:
-        work.lose("toolConfig", "`allowedFunctionNames` with several names does not exist in chat completions.")
+        work.note_loss("toolConfig", "`allowedFunctionNames` with several names does not exist in chat completions.")
 
 
 def _config(config: JSONObject, work: BodyWork) -> None:
@@ -193,4 +193,4 @@ def _config(config: JSONObject, work: BodyWork) -> None:
         if camel is not None:
             work.body[_CONFIG[camel]] = value
         elif not any(_get({name: value}, kind) is not None for kind in kinds) and value not in (None, False, []):
-            work.lose(f"generationConfig.{name}", f"`{name[:40]}` does not exist in chat completions.")
+            work.note_loss(f"generationConfig.{name}", f"`{name[:40]}` does not exist in chat completions.")

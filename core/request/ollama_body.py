@@ -41,8 +41,8 @@ def convert_ollama(value: JSONObject, work: BodyWork) -> None:
         _messages(value["messages"], work)
     else:
         if isinstance(value.get("system"), str):
-            work.say("system", value["system"])
-        work.say("user", value.get("prompt"))
+            work.add_message("system", value["system"])
+        work.add_message("user", value.get("prompt"))
     for name, option in value.items():
         if name not in ("model", "messages", "prompt", "system"):
             _field(name, option, work)
@@ -56,22 +56,22 @@ def _messages(messages: JSON, work: BodyWork) -> None:
             call_id = ids.of_result(message.get("tool_name") or message.get("name"), message.get("tool_call_id"))
             work.messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
             continue
-        work.say(role, _add_images(content, message, index, work))
+        work.add_message(role, _add_images(content, message, index, work))
         if isinstance(message.get("thinking"), str) and isinstance(work.messages[-1], dict):
             work.messages[-1]["reasoning"] = message["thinking"]
         for call in objects_in(message.get("tool_calls")):
             function = as_object(call.get("function"))
             call_id = ids.of_call(function.get("name"), call.get("id"))
-            work.call(call_id, function.get("name"), function.get("arguments", {}))
+            work.add_call(call_id, function.get("name"), function.get("arguments", {}))
     if ids.made:
-        work.lose("messages", "Ollama's calls have no ids; `call_0`, `call_1` … were added, in order.")
+        work.note_loss("messages", "Ollama's calls have no ids; `call_0`, `call_1` … were added, in order.")
 
 
 def _add_images(content: JSON, message: JSONObject, index: int, work: BodyWork) -> JSON:
     images = message.get("images")
     if not isinstance(images, list) or not images:
         return content
-    work.lose(f"messages[{index}].images", "Images were read as content parts.")
+    work.note_loss(f"messages[{index}].images", "Images were read as content parts.")
     parts: list[JSON] = [{"type": "text", "text": content}] if content else []
     for image in images:
         url: JSONObject = {"url": f"data:image/png;base64,{image}"}
@@ -95,9 +95,9 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
             work.body["response_format"] = {"type": "json_schema", "json_schema": schema}
         case "think":
             work.body["chat_template_kwargs"] = {"enable_thinking": bool(option)}
-            work.lose("think", "`think` was read as the template's `enable_thinking`; some name it differently.")
+            work.note_loss("think", "`think` was read as the template's `enable_thinking`; some name it differently.")
         case _ if option not in (None, "", False, []):
-            work.lose(name, f"`{name}` does not exist in chat completions.")
+            work.note_loss(name, f"`{name}` does not exist in chat completions.")
         case _:
             pass
 
@@ -107,6 +107,6 @@ def _options(options: JSONObject, work: BodyWork) -> None:
         if name in _OPTIONS:
             work.body[_OPTIONS[name]] = value
         elif name == "num_ctx":
-            work.lose("options.num_ctx", f"`num_ctx`, a context of {value} tokens, is a setting of the server.")
+            work.note_loss("options.num_ctx", f"`num_ctx`, a context of {value} tokens, is a setting of the server.")
         else:
-            work.lose(f"options.{name}", f"`{name[:40]}` does not exist in chat completions.")
+            work.note_loss(f"options.{name}", f"`{name[:40]}` does not exist in chat completions.")

@@ -71,7 +71,7 @@ def convert_responses(value: JSONObject, work: BodyWork) -> None:
 
 def _item(item: JSON, place: str, work: BodyWork) -> None:
     if not isinstance(item, dict):
-        return work.lose(place, "This item is not an object; it was left out.")
+        return work.note_loss(place, "This item is not an object; it was left out.")
     match item.get("type", "message"):
         case "message":
             content = item.get("content")
@@ -79,19 +79,19 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
                 content = _parts(content, place, work)
             role = str(item.get("role", "user"))
             if role == "assistant":
-                work.answer(content)
+                work.add_answer(content)
             else:
-                work.say(role, content)
+                work.add_message(role, content)
         case "reasoning" if thought := _thought(item):
-            work.think(thought)
+            work.add_reasoning(thought)
             if item.get("encrypted_content"):
-                work.lose(place, "`encrypted_content` does not exist in chat completions.")
+                work.note_loss(place, "`encrypted_content` does not exist in chat completions.")
         case "function_call":
             call_id, called = item.get("call_id") or item.get("id"), name_in(item.get("namespace"), item.get("name"))
-            work.call(call_id, called, item.get("arguments", ""), named="call_id")
+            work.add_call(call_id, called, item.get("arguments", ""), named="call_id")
         case "custom_tool_call":
             call_id = item.get("call_id") or item.get("id")
-            work.call(call_id, item.get("name"), {"input": item.get("input", "")}, within="input", named="call_id")
+            work.add_call(call_id, item.get("name"), {"input": item.get("input", "")}, within="input", named="call_id")
         case "function_call_output" | "custom_tool_call_output":
             output = item.get("output", "")
             output = _parts(output, place, work) if isinstance(output, list) else output
@@ -99,7 +99,7 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
         case other:
             as_offered = f"The tools of `{other}` were read as if they had been offered from the beginning."
             unknown = f"Items of type `{str(other)[:40]}` do not exist in chat completions."
-            work.lose(place, as_offered if other in LATER_TOOLS else unknown)
+            work.note_loss(place, as_offered if other in LATER_TOOLS else unknown)
     return None
 
 
@@ -121,7 +121,7 @@ def _part(part: JSONObject, place: str, work: BodyWork) -> JSON:
         case "input_image":
             return {"type": "image_url", "image_url": {"url": part.get("image_url")}}
         case other:
-            work.lose(place, f"Parts of type `{str(other)[:40]}` do not exist in chat completions.")
+            work.note_loss(place, f"Parts of type `{str(other)[:40]}` do not exist in chat completions.")
             return None
 
 
@@ -129,7 +129,7 @@ def _set_tools(value: JSONObject, work: BodyWork) -> None:
     """Set the tools of the request and those that its input brings, each once."""
     given = value.get("tools")
     if given is not None and not isinstance(given, list):
-        work.lose("tools", "`tools` is not a list.")
+        work.note_loss("tools", "`tools` is not a list.")
     tools = [*flat_tools(given, work)]
     names = [as_object(as_object(tool).get("function")).get("name") for _, tool in tools]
     for place, tool in later_tools(value["input"], work):
@@ -155,9 +155,9 @@ def _responses_option(name: str, option: JSON, offered: JSON, work: BodyWork) ->
     elif name in _SAME:
         work.body[name] = option
     elif name in _OF_CHAT and option is not None:
-        work.lose(name, f"Responses has no field `{name}`: it takes `{_OF_CHAT[name]}`.")
+        work.note_loss(name, f"Responses has no field `{name}`: it takes `{_OF_CHAT[name]}`.")
     elif option not in (None, False, []):
-        work.lose(name, f"`{name}` does not exist in chat completions.")
+        work.note_loss(name, f"`{name}` does not exist in chat completions.")
 
 
 def _format(form: JSONObject) -> JSON:

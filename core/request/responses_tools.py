@@ -42,7 +42,9 @@ def flat_tools(tools: JSON, work: BodyWork, within: str = "tools") -> Iterator[t
 def _read_namespace(namespace: JSONObject, place: str, work: BodyWork) -> Iterator[tuple[str, JSON]]:
     name, tools = namespace.get("name"), objects_in(namespace.get("tools"))
     label = f"`{str(name)[:40]}`"
-    work.lose(place, f"The functions of the namespace {label} were read as functions named `{name_in(name, 'NAME')}`.")
+    work.note_loss(
+        place, f"The functions of the namespace {label} were read as functions named `{name_in(name, 'NAME')}`."
+    )
     for index, tool in enumerate(tools):
         if tool.get("type") == "function":
             function: JSONObject = {key: part for key, part in tool.items() if key != "type"}
@@ -50,23 +52,23 @@ def _read_namespace(namespace: JSONObject, place: str, work: BodyWork) -> Iterat
             yield f"{place}.tools[{index}]", {"type": "function", "function": {**function, "name": called}}
         else:
             kind = str(tool.get("type"))[:40]
-            work.lose(f"{place}.tools[{index}]", f"A tool of type `{kind}` in a namespace was left out.")
+            work.note_loss(f"{place}.tools[{index}]", f"A tool of type `{kind}` in a namespace was left out.")
 
 
 def _flat_tool(tool: JSON, place: str, work: BodyWork) -> JSON:
     if isinstance(tool, dict) and tool.get("type") == "function" and "function" not in tool:
         return {"type": "function", "function": {name: part for name, part in tool.items() if name != "type"}}
     if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
-        work.lose(
+        work.note_loss(
             f"{place}.function", "Responses has no field `function` in a tool: its members belong directly to the tool."
         )
         return tool
     if isinstance(tool, dict) and tool.get("type") == "custom":
-        work.lose(place, "This custom tool was read as a function with one text, `input`.")
+        work.note_loss(place, "This custom tool was read as a function with one text, `input`.")
         function: JSONObject = {name: tool[name] for name in ("name", "description") if name in tool}
         return {"type": "function", "function": {**function, "parameters": _ONE_TEXT}}
     kind = tool.get("type") if isinstance(tool, dict) else tool
-    work.lose(place, f"The built-in tool `{str(kind)[:40]}` does not exist in chat completions.")
+    work.note_loss(place, f"The built-in tool `{str(kind)[:40]}` does not exist in chat completions.")
     return None
 
 
@@ -81,7 +83,7 @@ def set_choice(choice: JSONObject, tools: JSON, work: BodyWork) -> None:
         allowed: JSONObject = {"mode": choice.get("mode", "auto"), "tools": named}
         work.body["tool_choice"] = {"type": kind, kind: allowed}
     else:
-        work.lose("tool_choice", f"A choice of type `{str(kind)[:40]}` does not exist in chat completions.")
+        work.note_loss("tool_choice", f"A choice of type `{str(kind)[:40]}` does not exist in chat completions.")
 
 
 def _chosen(choice: JSONObject, tools: JSON) -> JSON:

@@ -42,7 +42,7 @@ def write_gemini(body: JSONObject, work: ApiWork) -> None:
     system: list[JSON] = []
     for index, message in enumerate(objects_in(body.get("messages"))):
         place, role = f"messages[{index}]", message.get("role")
-        work.own_fields(message, place)
+        work.note_other_fields(message, place)
         if role in ("system", "developer") and not contents:
             system.append({"text": text_of_parts(message.get("content"), f"{place}.content", work)})
         elif role == "tool":
@@ -50,7 +50,7 @@ def write_gemini(body: JSONObject, work: ApiWork) -> None:
         else:
             if role not in ("user", "assistant"):
                 notice = f"Gemini has no role `{str(role)[:40]}` within a conversation: `user` was set."
-                work.lose(f"{place}.role", notice)
+                work.note_loss(f"{place}.role", notice)
             parts = _parts(message, place, work) + _calls(message, place, names, work)
             _add(contents, "model" if role == "assistant" else "user", parts)
     if system:
@@ -62,7 +62,7 @@ def write_gemini(body: JSONObject, work: ApiWork) -> None:
         work.body["tools"] = [{"functionDeclarations": declared}]
     _choice(body.get("tool_choice"), work)
     if body.get("parallel_tool_calls") is False:
-        work.has_no_place("parallel_tool_calls", "`parallel_tool_calls: false`")
+        work.note_no_place("parallel_tool_calls", "`parallel_tool_calls: false`")
     if (limit := limit_of(body)) is not None:
         _configure(work, maxOutputTokens=limit)
 
@@ -103,7 +103,7 @@ def _parts(message: JSONObject, place: str, work: ApiWork) -> list[JSON]:
     if isinstance(content, str) and (content or not (message.get("tool_calls") or reasoning)):
         made.append({"text": content})
     elif content == "":
-        work.has_no_place(f"{place}.content", "The empty text next to the calls")
+        work.note_no_place(f"{place}.content", "The empty text next to the calls")
     for index, part in enumerate(objects_in(content)):
         at = f"{place}.content[{index}]"
         url = as_object(part.get("image_url")).get("url")
@@ -114,7 +114,7 @@ def _parts(message: JSONObject, place: str, work: ApiWork) -> list[JSON]:
         elif isinstance(url, str):
             made.append({"fileData": {"fileUri": url}})
         else:
-            work.has_no_place(at, f"A part of type `{str(part.get('type'))[:40]}`")
+            work.note_no_place(at, f"A part of type `{str(part.get('type'))[:40]}`")
     return made
 
 
@@ -133,13 +133,13 @@ def _result(message: JSONObject, place: str, names: Mapping[str, JSON], work: Ap
     call_id = message.get("tool_call_id")
     name = names.get(str(call_id))
     if name is None:
-        work.lose(f"{place}.tool_call_id", "No earlier call has this id, so the result has no function name.")
+        work.note_loss(f"{place}.tool_call_id", "No earlier call has this id, so the result has no function name.")
     text = text_of_parts(message.get("content"), f"{place}.content", work)
     value: JSON = None
     with suppress(ValueError, RecursionError):
         value = json.loads(text)
     if not isinstance(value, dict):
-        work.lose(f"{place}.content", "A result has to be an object in Gemini: the text was put into `output`.")
+        work.note_loss(f"{place}.content", "A result has to be an object in Gemini: the text was put into `output`.")
         value = {"output": text}
     return {"functionResponse": {"id": call_id, "name": name, "response": value}}
 
@@ -150,7 +150,7 @@ def _declaration(function: JSONObject, place: str, work: ApiWork) -> JSONObject:
         made["parametersJsonSchema"] = function["parameters"]
     for name, value in function.items():
         if name not in ("name", "description", "parameters") and value not in (None, False):
-            work.has_no_place(f"{place}.{name[:40]}", f"`{name[:40]}` of a tool")
+            work.note_no_place(f"{place}.{name[:40]}", f"`{name[:40]}` of a tool")
     return made
 
 
@@ -173,4 +173,4 @@ def _format(form: JSONObject, work: ApiWork) -> None:
     if "schema" in schema:
         _configure(work, responseJsonSchema=schema["schema"])
     if schema.get("strict"):
-        work.has_no_place("response_format.json_schema.strict", "`strict` of a response format")
+        work.note_no_place("response_format.json_schema.strict", "`strict` of a response format")

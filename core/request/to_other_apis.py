@@ -82,7 +82,7 @@ def _option(name: str, value: JSON, work: ApiWork) -> None:
         and (value not in (None, False, [], {}) or _says_no(name, value))
         and value != _NOTHING.get(name)
     ):
-        work.has_no_place(name, f"`{name[:40]}`")
+        work.note_no_place(name, f"`{name[:40]}`")
 
 
 def _says_no(name: str, value: JSON) -> bool:
@@ -101,14 +101,14 @@ def _format(form: JSONObject, work: ApiWork) -> None:
         held = as_object(work.body.get("output_config"))
         work.body["output_config"] = {**held, "format": {"type": "json_schema", "schema": schema["schema"]}}
     else:
-        work.has_no_place("response_format", f"A response format of type `{str(form.get('type'))[:40]}`")
+        work.note_no_place("response_format", f"A response format of type `{str(form.get('type'))[:40]}`")
 
 
 def _calls_of(message: JSONObject, place: str, work: ApiWork) -> Iterator[tuple[str, JSONObject, JSONObject]]:
     """Yield the calls of a message with their places and functions; what cannot be sent with them is reported."""
     calls = objects_in(message.get("tool_calls"))
     if calls and message.get("content") == "":
-        work.has_no_place(f"{place}.content", "The empty text next to the calls")
+        work.note_no_place(f"{place}.content", "The empty text next to the calls")
     for index, call in enumerate(calls):
         yield f"{place}.tool_calls[{index}]", call, as_object(call.get("function"))
 
@@ -120,7 +120,7 @@ def _part(part: JSONObject, place: str, role: str, work: ApiWork) -> JSON:
         written = "output_text" if role == "assistant" else "input_text"
         text: JSONObject = {"type": written if is_responses else "text", "text": part.get("text", "")}
         if part.get("text") == "" and not is_responses:
-            work.has_no_place(place, "An empty text part")
+            work.note_no_place(place, "An empty text part")
             return None
         return {**text, "annotations": []} if written == "output_text" and is_responses else text
     url = as_object(part.get("image_url")).get("url")
@@ -130,7 +130,7 @@ def _part(part: JSONObject, place: str, role: str, work: ApiWork) -> JSON:
         if (data := data_of_url(url)) is None:
             return {"type": "image", "source": {"type": "url", "url": url}}
         return {"type": "image", "source": {"type": "base64", "media_type": data.mime, "data": data.text}}
-    work.has_no_place(place, f"A part of type `{str(kind)[:40]}`")
+    work.note_no_place(place, f"A part of type `{str(kind)[:40]}`")
     return None
 
 
@@ -177,7 +177,7 @@ def _flat_choice(choice: JSONObject) -> JSONObject:
 
 def _items(message: JSONObject, place: str, work: ApiWork) -> Iterator[JSONObject]:
     role, content = str(message.get("role", "user")), message.get("content")
-    work.own_fields(message, place)
+    work.note_other_fields(message, place)
     if role == "tool":
         output = text_of_parts(content, f"{place}.content", work)
         yield {"type": "function_call_output", "call_id": message.get("tool_call_id"), "output": output}
@@ -212,11 +212,11 @@ def _messages(body: JSONObject, work: ApiWork) -> None:
         blocks: list[JSON] = [{"type": "text", "text": text} for text in leading]
         work.body["system"] = leading[0] if len(leading) == 1 else blocks
     if len(leading) > 1:
-        work.lose("messages", f"The {len(leading)} leading system messages became blocks of one `system`.")
+        work.note_loss("messages", f"The {len(leading)} leading system messages became blocks of one `system`.")
     made: list[JSON] = []
     results: list[JSON] = []
     for place, message in given[first:]:
-        work.own_fields(message, place)
+        work.note_other_fields(message, place)
         if message.get("role") != "tool":
             results = []
             made.append(_message(message, place, work))
@@ -232,7 +232,7 @@ def _messages(body: JSONObject, work: ApiWork) -> None:
     _choice(body, work)
     limit = limit_of(body)
     if limit is None:
-        work.lose("max_tokens", f"Messages requires `max_tokens`: {_MAX_TOKENS:,} was set.")
+        work.note_loss("max_tokens", f"Messages requires `max_tokens`: {_MAX_TOKENS:,} was set.")
     work.body["max_tokens"] = _MAX_TOKENS if limit is None else limit
 
 
@@ -243,7 +243,7 @@ def _leading(given: list[tuple[str, JSONObject]], work: ApiWork) -> Iterator[str
         if text:
             yield text
         else:
-            work.has_no_place(f"{place}.content", "An empty system message")
+            work.note_no_place(f"{place}.content", "An empty system message")
 
 
 def _message(message: JSONObject, place: str, work: ApiWork) -> JSONObject:
@@ -269,10 +269,10 @@ def _tool(function: JSONObject, place: str, work: ApiWork) -> JSONObject:
         if name in ("description", "strict"):
             tool[name] = value
         elif name not in ("name", "parameters") and value is not None:
-            work.has_no_place(f"{place}.{name[:40]}", f"`{name[:40]}` of a tool")
+            work.note_no_place(f"{place}.{name[:40]}", f"`{name[:40]}` of a tool")
     schema = function.get("parameters")
     if not isinstance(schema, dict):
-        work.lose(
+        work.note_loss(
             f"{place}.parameters", "A tool of Messages needs an `input_schema`: the one of an empty object was set."
         )
         schema = {"type": "object", "properties": {}}
@@ -287,7 +287,7 @@ def _choice(body: JSONObject, work: ApiWork) -> None:
     elif isinstance(choice, dict) and choice.get("type") == "allowed_tools":
         mode = as_object(choice.get("allowed_tools")).get("mode")
         made = {"type": "any" if mode == "required" else "auto"}
-        work.lose(
+        work.note_loss(
             "tool_choice", "A choice among some of the tools has no place in Messages: each of them may be called."
         )
     elif isinstance(choice, dict):

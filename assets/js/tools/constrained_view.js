@@ -80,7 +80,7 @@ function intervention(item, i) {
     rule.append(placeButton({ field: item.rule.path }) || "", make("code", "pd-inline-code", item.rule.text));
     box.append(rule);
   }
-  if (item.forgiven) box.append(prose("p", "pd-muted", "Forgiven by: " + item.forgiven + "."));
+  if (item.forgiven) box.append(prose("p", "pd-muted", "To judge the rest: " + item.forgiven + "."));
   return box;
 }
 

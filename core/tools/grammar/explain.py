@@ -198,8 +198,8 @@ class Explanation:
 
     Attributes:
         cause: Why the grammar stepped in.
-        relaxed: A plan that forgives it; `None` if no plan does.
-        forgiven_by: What that plan relaxes.
+        relaxed: A plan that allows it; `None` if no plan does.
+        relaxation: What that plan relaxes, in words.
         rule: The part of the tool spec behind it.
         missing: Name of a missing or late property.
         call: The call it is in.
@@ -207,7 +207,7 @@ class Explanation:
 
     cause: Cause
     relaxed: GrammarPlan | None = None
-    forgiven_by: str | None = None
+    relaxation: str | None = None
     rule: SchemaRule | None = None
     missing: str | None = None
     call: WrittenCall | None = None

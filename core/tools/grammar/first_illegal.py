@@ -178,7 +178,7 @@ def _intervention(
         cause=found.cause,
         sentence=describe_cause(plan, found, walk, shown),
         rule=found.rule,
-        forgiven_by=repair.describe() if repair else found.forgiven_by,
+        forgiven_by=repair.describe() if repair else found.relaxation,
     )
 
 

@@ -141,7 +141,7 @@ class GrammarVerdict:
         constrains: What the grammar covers at this level, in plain words.
         starts_at: Character at which it sets in, from 0; later than 0 after a reasoning block.
         has_call: Whether a tool call was opened in its sight.
-        interventions: Each place where it would have stepped in, the earlier ones forgiven; empty if none.
+        interventions: Each place where it would have stepped in, judged with the earlier ones relaxed; empty if none.
         then: What follows the last of them.
         second_opinion: What JSON Schema and LLGuidance say of the same arguments.
         token_reading: What differs if markers are read by token id.
