@@ -261,3 +261,15 @@ def test_a_prompt_that_a_report_announces_is_one():
     )
 
     assert (read.raw, read.prompt) == (None, "<start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model")
+
+
+def test_a_clause_that_names_a_field_and_its_value_is_no_line_of_code():
+    read = shown(f"tool_choice=none, and the response content is:\n\n{OUTPUT}\n")
+
+    assert read.form is Form.OUTPUT
+    assert OUTPUT in (read.raw or "")
+
+
+def test_an_assignment_is_a_line_of_code():
+    with pytest.raises(RequestError, match="snippet contains no request"):
+        shown(f"output = {OUTPUT!r}\nfirst, second = parse(output), 2\n")
