@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.diagnose.words import counted
@@ -26,8 +23,10 @@ from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.har import read_har
 from prompt_debugger.core.evidence.mixed import read_mixed
 from prompt_debugger.core.evidence.readers import Paste, find_reader
+from prompt_debugger.core.evidence.readers.base import checked_row
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
     answer_in,
@@ -44,7 +43,7 @@ from prompt_debugger.core.evidence.recognise import (
 from prompt_debugger.core.evidence.reports.report_text import begins_template, not_recognised
 from prompt_debugger.core.evidence.reports.said_of_calls import reported_answer
 from prompt_debugger.core.evidence.reports.several import note_on_second
-from prompt_debugger.core.evidence.taking import add_answer, as_part, of_deltas_alone
+from prompt_debugger.core.evidence.taking import add_answer, as_part, exchange_of, of_deltas_alone
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, make_request, read_draft, read_request
@@ -240,55 +239,6 @@ def _read_exchange(text: str, _row: int) -> Evidence:
     return add_answer(evidence, read_answer(text[start:].strip()))
 
 
-def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:
-    """Return the evidence of a request with what was answered.
-
-    Raises:
-        RequestError: One of them cannot be read.
-    """
-    if is_completions_body(body):
-        evidence = replace(completions_request(body), form=form, words="a request and its response")
-    else:
-        evidence = Evidence(form, "a request and its response", request=read_request(body_text(body)))
-    return add_answer(evidence, read_answer(answer))
-
-
-def _read_har(text: str, row: int) -> Evidence:
-    value = json_of(text)
-    log = value.get("log") if isinstance(value, dict) else None
-    entries = log.get("entries") if isinstance(log, dict) else None
-    found = [one for entry in (entries if isinstance(entries, list) else []) if (one := _har_entry(entry)) is not None]
-    if not found:
-        raise RequestError(
-            "The HAR contains no request with `messages` or `input`.", "Record the call itself, then save again."
-        )
-    body, answer = found[_checked_row(row, len(found)) - 1]
-    evidence = exchange_of(Form.HAR, body, answer) if answer else _lone(body)
-    return replace(evidence, form=Form.HAR, words=f"a HAR, {evidence.words}", row=row, rows=len(found))
-
-
-def _lone(body: JSONObject) -> Evidence:
-    return Evidence(Form.HAR, "a request without its response", request=read_request(body_text(body)))
-
-
-def _har_entry(entry: JSON) -> tuple[JSONObject, str] | None:
-    """Return body and answer of a recorded call; `None` if it is another one."""
-    asked, answered = (as_object(as_object(entry).get(name)) for name in ("request", "response"))
-    posted = as_object(asked.get("postData")).get("text")
-    body = json_of(posted) if isinstance(posted, str) else None
-    if not isinstance(body, dict) or not is_request(body):
-        return None
-    content = as_object(answered.get("content"))
-    text = content.get("text")
-    answer = text if isinstance(text, str) else ""
-    if content.get("encoding") == "base64":
-        try:
-            answer = base64.b64decode(answer).decode("utf-8", "replace")
-        except (binascii.Error, ValueError):
-            answer = ""
-    return body, answer
-
-
 def _read_lines(text: str, row: int) -> Evidence:
     lines = json_lines(text)
     if not lines:
@@ -297,7 +247,7 @@ def _read_lines(text: str, row: int) -> Evidence:
         )
     if row == 1 and (pair := _request_and_answer(lines)) is not None:
         return _READERS[Form.EXCHANGE](pair, 1)
-    line = lines[_checked_row(row, len(lines)) - 1]
+    line = lines[checked_row(row, len(lines)) - 1]
     form = recognise(line)
     if form is None or form is Form.LINES:
         raise not_recognised(line)
@@ -315,12 +265,6 @@ def _request_and_answer(lines: list[str]) -> str | None:
         return None
     is_its_answer = is_answer(second) or is_error(second)
     return body_text({"request": first, "response": second}) if is_its_answer else None
-
-
-def _checked_row(row: int, count: int) -> int:
-    if row > count:
-        raise RequestError(f"There is no entry {row}: there are {count:,}.", "Choose a lower number.")
-    return row
 
 
 def _read_run(text: str, _row: int) -> Evidence:
@@ -348,7 +292,7 @@ _READERS: Mapping[Form, Callable[[str, int], Evidence]] = {
     Form.ANSWER: _read_answer,
     Form.STREAM: _read_stream,
     Form.EXCHANGE: _read_exchange,
-    Form.HAR: _read_har,
+    Form.HAR: read_har,
     Form.LINES: _read_lines,
     Form.RUN: _read_run,
     Form.ERROR: _read_error,

@@ -1,4 +1,4 @@
-"""An answer that was read, and objects that may be answers → `Evidence`."""
+"""An answer that was read, alone or with its request, and objects that may be answers → `Evidence`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,32 @@ from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.complete.dialects.base import NO_END
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of, is_shortened
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.answers.native import drop_prompt
+from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.python_repr import CUT
+from prompt_debugger.core.request import body_text, read_request
 
 _GAP = re.compile(r"(?m)^[ \t]{0,8}(?:\.\.\.|…|\[\.\.\.\])[ \t]{0,8}$")  # a line in place of those that were left out
 _WORD = re.compile(r"\s*+(?!(?:null|true|false)\b)[^\W\d_]")  # no value of JSON, but for these, begins with a letter
 _NO_BEGINNING = "The stream was copied without its beginning; calls whose name is missing were left out."
 CUT_NOTE = "The pasted text ends inside the answer; what came after that is unknown."
+
+
+def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:
+    """Return the evidence of a request with what was answered.
+
+    Raises:
+        RequestError: One of them cannot be read.
+    """
+    if is_completions_body(body):
+        evidence = replace(completions_request(body), form=form, words="a request and its response")
+    else:
+        evidence = Evidence(form, "a request and its response", request=read_request(body_text(body)))
+    return add_answer(evidence, read_answer(answer))
 
 
 def add_answer(evidence: Evidence, answer: Answer) -> Evidence:

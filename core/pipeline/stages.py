@@ -14,8 +14,8 @@ from prompt_debugger.core.base.errors import BackendError, LabError
 from prompt_debugger.core.base.types import JSONObject, Refusal, Request, Server, Trace
 from prompt_debugger.core.base.wire import name_model
 from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather, gather_raw
+from prompt_debugger.core.pipeline.api_choice import asked_by, missing_endpoint, seen_by
 from prompt_debugger.core.pipeline.diagnosis import judged_steps
-from prompt_debugger.core.pipeline.native import asked_by, missing_endpoint, seen_by
 from prompt_debugger.core.pipeline.native_fields import add_native_fields, notes_on_native
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.progress import ASKING_MODEL, Progress, ProgressQueue

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -44,3 +45,14 @@ class Reader:
     form: Form
     finds: Callable[[Paste], float]
     read: Callable[[Paste], Evidence]
+
+
+def checked_row(row: int, count: int) -> int:
+    """Return the number of an entry, from 1.
+
+    Raises:
+        RequestError: There are fewer entries.
+    """
+    if row > count:
+        raise RequestError(f"There is no entry {row}: there are {count:,}.", "Choose a lower number.")
+    return row

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import Api, JSONObject, Trace
-from prompt_debugger.core.pipeline.native import says_missing
+from prompt_debugger.core.pipeline.api_choice import says_missing
 from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.report.wire.verification import Rate
 from prompt_debugger.core.tools.apis.side_by_side import compare_apis, no_endpoint

@@ -17,7 +17,7 @@ from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, Request, Trace
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.pipeline import Progress, Target
-from prompt_debugger.core.pipeline.native import is_missing, says_missing
+from prompt_debugger.core.pipeline.api_choice import is_missing, says_missing
 from prompt_debugger.core.tools.apis.causes import (
     MAX_SHOWN,
     OF_PROMPT,

@@ -16,7 +16,7 @@ from prompt_debugger.core.base.errors import BackendError, RequestError
 from prompt_debugger.core.base.types import Api, ChatResult, JSONObject, Server
 from prompt_debugger.core.complete import ServerClient, ask_once, is_passing, refusal_of
 from prompt_debugger.core.known_errors import Cause, recognise_error
-from prompt_debugger.core.pipeline.native import asked_by, is_missing, missing_endpoint
+from prompt_debugger.core.pipeline.api_choice import asked_by, is_missing, missing_endpoint
 from prompt_debugger.core.report.wire.verification import RowAccount
 from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.verify.answer import Answer, answer_to_json, row_of_failure

@@ -28,8 +28,8 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gather_from_answer
 from prompt_debugger.core.diagnose.schemas import may_take_long
+from prompt_debugger.core.pipeline.api_choice import Asked, asked_by, seen_by
 from prompt_debugger.core.pipeline.diagnosis import read_trace
-from prompt_debugger.core.pipeline.native import Asked, asked_by, seen_by
 from prompt_debugger.core.pipeline.native_fields import add_native_fields, notes_on_native
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.report.wire.verification import PromptTokens, RowAccount

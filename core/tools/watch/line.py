@@ -12,7 +12,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Trace
 from prompt_debugger.core.base.wire import endpoint_of
 from prompt_debugger.core.evidence import Evidence, Form, read_evidence, trace_of
-from prompt_debugger.core.evidence.read import exchange_of
+from prompt_debugger.core.evidence.taking import exchange_of
 from prompt_debugger.core.sandbox import Limits, job
 from prompt_debugger.core.sandbox.values import admit
 

@@ -21,7 +21,7 @@ from prompt_debugger.core.base.types import (
     Usage,
 )
 from prompt_debugger.core.pipeline import Target, find_example
-from prompt_debugger.core.pipeline.native import asked_by
+from prompt_debugger.core.pipeline.api_choice import asked_by
 from prompt_debugger.core.report import read_bundle, trace_to_json, write_bundle
 from prompt_debugger.core.request import read_request, to_api
 from tests.core.complete.faulty_server import answer, faulty_server, raw
