@@ -180,3 +180,60 @@ def test_a_task_whose_connection_breaks_while_no_run_is_on_says_so_and_can_begin
     expect(view).to_have_attribute("data-state", "running")
     page.click("#pd-stop-verification")
     expect(view).to_have_attribute("data-state", "stopped")
+
+
+def test_a_run_whose_sending_breaks_is_not_sent_twice_and_the_strip_offers_it(
+    page: Any, line: tuple[Line, str]
+) -> None:
+    network, address = line
+    shown = DebuggerPage(page, address)
+    shown.load()
+    shown.paste(REQUEST)
+    sent: list[str] = []
+
+    def break_off(route: Any) -> None:
+        number = page.evaluate("gradio_config.dependencies.find(one => one.api_name === 'run').id")
+        if route.request.post_data_json["fn_index"] != number:
+            route.continue_()
+            return
+        sent.append("run")
+        if len(sent) == 1:
+            network.cut()
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/queue/join*", break_off)
+    page.click("#pd-run")
+
+    expect(page.locator("#pd-verdict .pd-badge")).to_have_text("CONNECTION LOST")
+    expect(page.locator("#pd-verdict")).to_contain_text("It is not sent twice")
+    network.mend()
+    again = page.get_by_role("button", name="Run again")
+    expect(again).to_be_visible()
+    expect(page.locator("#pd-run")).to_be_enabled()
+    assert sent == ["run"]
+
+    again.click()
+
+    expect(page.locator("#pd-verdict")).to_contain_text("There is no server to run against")
+    assert sent == ["run", "run"]
+
+
+def test_what_is_pressed_without_a_connection_is_said_to_wait(page: Any, line: tuple[Line, str]) -> None:
+    network, address = line
+    shown = DebuggerPage(page, address)
+    shown.load()
+    shown.paste(REQUEST)
+    expect(page.locator("#pd-notices")).to_contain_text("1 message")
+    network.cut()
+
+    page.click("#pd-run")
+
+    note = page.locator(".pd-lost-note")
+    expect(note).to_have_text(
+        "The connection to this page's server is lost. What you press is sent once it answers again."
+    )
+    network.mend()
+    expect(note).to_have_count(0)
+    expect(page.locator("#pd-verdict")).to_contain_text("There is no server to run against")

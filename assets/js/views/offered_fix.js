@@ -149,4 +149,10 @@ function showOutcome(news) {
   listeners.forEach((listener) => listener(news));
 }
 
+// No more will come of the trials that run.
+/** @param {string} sentence */
+export const stopTrials = (sentence) => {
+  [...outcomes.values()].filter((news) => news.state === "running").forEach(({ code }) => showOutcome({ code, state: "stopped", sentence, hint: "", short: "" }));
+};
+
 export { showOutcome };

@@ -1,10 +1,12 @@
 """How much of each kind one page, one visitor and all together may use; and what docs/public-mode.md says of it."""
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.ui.web.admission.counts import Counts, Use
 from prompt_debugger.ui.web.admission.kinds import KNOWN_EVENTS, OWN_ADMISSION, PUBLIC_ADMISSION, Kind, kind_of
 from prompt_debugger.ui.web.admission.payloads import PayloadError, read_table
@@ -137,6 +139,14 @@ def test_every_queued_event_of_the_page_has_a_kind_and_every_name_is_one(public)
     app.close(verbose=False)
 
     assert queued == set(KNOWN_EVENTS)
+
+
+def test_what_the_page_never_sends_twice_is_what_costs_much_here():
+    script = (assets_dir() / "js" / "page" / "costly_events.js").read_text("utf-8")
+    listed = re.findall(r'"(\w+)"', script.partition("new Set([")[2].partition("]")[0])
+    costly = {name for name, kind in KNOWN_EVENTS.items() if kind in (Kind.RUN, Kind.EXPERIMENT, Kind.PARSERS)}
+
+    assert set(listed) == costly
 
 
 def test_an_event_that_no_one_has_thought_of_is_limited_as_the_costly_ones():
