@@ -24,7 +24,7 @@ from prompt_debugger.core.evidence.errors.crash_beside import add_crash
 from prompt_debugger.core.evidence.errors.further import add_other_errors
 from prompt_debugger.core.evidence.errors.not_errors import is_advice
 from prompt_debugger.core.evidence.errors.spoken import spoken_error
-from prompt_debugger.core.evidence.errors.unknown import TRACEBACK, cut_traceback
+from prompt_debugger.core.evidence.errors.tracebacks import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.logs.partial_parse import drop_progress

@@ -32,7 +32,8 @@ from prompt_debugger.core.evidence.errors.not_errors import (
     is_tagged,
 )
 from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_retrieved
-from prompt_debugger.core.evidence.errors.unknown import OF_MANUAL, error_by_meaning, may_report
+from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, may_report
+from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from prompt_debugger.core.evidence.reports.captions import drop_captions
 from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
 from prompt_debugger.core.known_errors import innermost

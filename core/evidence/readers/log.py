@@ -20,7 +20,7 @@ from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.commands.flags import server_of, shown_flags
 from prompt_debugger.core.evidence.copying.clean import strip_prefixes
 from prompt_debugger.core.evidence.errors.copied import error_of_text
-from prompt_debugger.core.evidence.errors.unknown import cut_traceback
+from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.logs.lines import find_entries, has_entries

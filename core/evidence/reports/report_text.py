@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.evidence.errors.not_errors import has_code, is_manual, is_source
 from prompt_debugger.core.evidence.errors.not_reported import harmless, is_agents_log
-from prompt_debugger.core.evidence.errors.unknown import cut_traceback, other_program
+from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
+from prompt_debugger.core.evidence.errors.unknown import other_program
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import MARKER, PRINTED_LIST, recognise
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind

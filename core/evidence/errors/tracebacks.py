@@ -1,0 +1,58 @@
+"""Tracebacks: their frames, the exception that ends them, and those that were copied without their end."""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.known_errors import speaker_of
+
+# The name of an exception, before its words.
+EXCEPTION = re.compile(
+    r"(?m)^[^\w\n]{0,12}(?:(?:Error|ERROR|error|Exception|Caused by|Uncaught|thread '[\w-]{1,40}' panicked at)"
+    r"[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:[-:] )?)?(?<!\w)((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception"
+    r"|Behavior|Failure|Timeout|Interrupt|Exit))\b(?: \[\w{1,60}\])?: ?(?=\S)"
+)
+# A frame of Python or JavaScript, with its file and line.
+FRAME = re.compile(
+    r"(?m)^(?:[^\n\"]{0,120}\])?\s*File \"([^\"\n]{1,200})\", line (\d{1,7})"
+    r"|\bat [\w.$<> ]{1,80} \(?([\w./\\:-]{1,120}\.[jt]sx?):(\d{1,7})"
+)
+_FILE = 'File "'  # begins each frame of Python
+TRACEBACK = "Traceback (most recent call last):"
+_SLASH = re.compile(r"[/\\]")
+# The name of an exception that was raised without words, alone in its line.
+_BARE = re.compile(r"(?m)^(?:\w{1,60}\.){0,8}([A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Failure|Timeout))[ \t]*$")
+
+
+def raised_without_words(text: str) -> str | None:
+    """Return a sentence on an exception that was raised without words; `None` without one at a traceback's end."""
+    start = text.rfind(TRACEBACK)
+    frames = list(FRAME.finditer(text, start)) if start >= 0 else []
+    last = _BARE.search(text, frames[-1].end()) if frames else None
+    if last is None:
+        return None
+    source = next((line.strip() for line in text[frames[-1].end() : last.start()].split("\n")[1:] if line.strip()), "")
+    at = f" at `{source[:200]}`" if source and "`" not in source else ""
+    return f"The traceback ends with `{last[1]}`, raised without words{at}: what was checked there is not in the text."
+
+
+def cut_traceback(text: str) -> str | None:
+    """Return a sentence on a traceback that was copied without the line that names its error; `None` of other texts."""
+    start = text.rfind(TRACEBACK)
+    if start < 0 or EXCEPTION.search(text, max(start + len(TRACEBACK), text.rfind(_FILE, start))) is not None:
+        return None
+    frames = list(FRAME.finditer(text, start))
+    if not frames or _BARE.search(text, frames[-1].end()) is not None:
+        return None
+    speaker = speaker_of(text)
+    origin = "" if speaker is None else f" of {speaker.title}"
+    return (
+        f"The text contains a traceback{origin} without its end: it breaks off in {place_of(frames[-1])}, and the line "
+        "below its last frame names the error."
+    )
+
+
+def place_of(frame: re.Match[str]) -> str:
+    """Return where a match of `FRAME` is: `utils.py line 12`."""
+    file, line = (frame[1], frame[2]) if frame[1] else (frame[3], frame[4])
+    return f"{_SLASH.split(file)[-1]} line {line}"
