@@ -81,10 +81,10 @@ ACCESS = AccountWords(
     ),
     pattern=(
         rf"{STATUS}401\b|unauthori[sz]ed"
-        r"|(?:invalid|incorrect|missing|no|wrong|expired|malformed) (?:authentication|api[ _-]?key|x-a"
-        r"pi-key|access token|auth(?:orization)?|credentials?|token provided|bearer)"
-        r"|api[ _-]?key\b.{0,50}?(?:not (?:valid|found|set|provided|configured)|missing|invalid|is req"
-        r"uired|expired|must be (?:set|provided)|incorrect|leaked)"
+        r"|(?:invalid|incorrect|missing|no|wrong|expired|malformed) (?:authentication|api[ _-]?key|x-api"
+        r"-key|access token|auth(?:orization)?|credentials?|token provided|bearer)"
+        r"|api[ _-]?key\b.{0,50}?(?:not (?:valid|found|set|provided|configured)|missing|invalid|is required"
+        r"|expired|must be (?:set|provided)|incorrect|leaked)"
         r"|authentication(?:error| failed| fails| required|_error)|not authenticated"
         r"|(?:token|key|credentials?) (?:has |have |is |are )?expired|could not resolve authentication"
         r"|unable to locate credentials|authenticate|invalid subscription key|not currently signed in"

@@ -34,13 +34,13 @@ _NAMED = re.compile(
     r"(?<!\.)[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"](?!\.[`'\"])"  # a table and its column are none
 )
 _INDEX = re.compile(
-    r"(?:\bmessages?\b.{0,60}?\b(?:at )?(?:index|position|number|#) ?#?|messages? index |messages\[|me"
-    r"ssage )(?P<index>\d{1,5})\b",
+    r"(?:\bmessages?\b.{0,60}?\b(?:at )?(?:index|position|number|#) ?#?|messages? index |messages\[|message"
+    r" )(?P<index>\d{1,5})\b",
     re.IGNORECASE,
 )
 _KIND = re.compile(
-    r"\.(?:assistant|tool_use|tool_result|text|image|thinking|custom|function|ephemeral|str|int|l"
-    r"ist|dict)(?=\.)"
+    r"\.(?:assistant|tool_use|tool_result|text|image|thinking|custom|function|ephemeral|str|int|list"
+    r"|dict)(?=\.)"
 )
 
 

@@ -151,8 +151,8 @@ OF_MODES: tuple[KnownError, ...] = (
         "Cannot set `add_generation_prompt` to True when the last message is from the assistant.",
         Stage.RENDER,
         "The last message is the assistant's, and with `--tokenizer-mode mistral` no new answer can follow it.",
-        "End with a message from the user or a tool; to have the last message continued, send "
-        "`continue_final_message: true` and `add_generation_prompt: false`.",
+        "End with a message from the user or a tool; to have the last message continued, send `continue_final_message: "
+        "true` and `add_generation_prompt: false`.",
         _MISTRAL,
         field="messages",
         cause=Cause.REQUEST,

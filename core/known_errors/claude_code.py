@@ -12,8 +12,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "API returned an empty or malformed response (HTTP {status:int})",
         Stage.COMPLETE,
         "The server answered with success, and what came is not a message of Anthropic's API: empty, a page, or a "
-        "stream "
-        "in which an error came in place of the message.",
+        "stream in which an error came in place of the message.",
         "Ask the same address with `curl -N`, with `stream` as the client sends it, and look at the events: an event "
         "`error` has the reason in its words. If a proxy translates in between, its log and that of the model's server "
         "show the first failure.",

@@ -49,9 +49,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Function call is missing a thought_signature in functionCall parts.",
         Stage.REQUEST,
         "A call in the history came with a signature, and was sent back without it.",
-        "Keep the call and send it back unchanged: the signature is in "
-        "`extra_content.google.thought_signature` of the tool call on the OpenAI route, in "
-        "`thoughtSignature` of the part on Gemini's own.",
+        "Keep the call and send it back unchanged: the signature is in `extra_content.google.thought_signature` of the "
+        "tool call on the OpenAI route, in `thoughtSignature` of the part on Gemini's own.",
         "https://github.com/rowboatlabs/rowboat/issues/694",
         example="Function call is missing a thought_signature in functionCall parts. Additional data, function call "
         "`default_api:read` , position 3.",

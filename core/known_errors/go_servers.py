@@ -13,9 +13,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "The server has nothing at that address; servers written in Go, such as Ollama, answer this way.",
         "Check the address. Clients of chat completions want it up to and including `/v1`; those of Anthropic's API, "
-        "such "
-        "as Claude Code, add `/v1/messages` themselves, so theirs ends before it. The path that results must be one "
-        "that the server has.",
+        "such as Claude Code, add `/v1/messages` themselves, so theirs ends before it. The path that results must be "
+        "one that the server has.",
         "https://github.com/letta-ai/letta/issues/3142",
         cause=Cause.ADDRESS,
     ),

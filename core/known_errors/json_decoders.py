@@ -63,8 +63,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unexpected end of JSON input",
         Stage.PARSE,
-        "Text was parsed as JSON, but it is empty or incomplete: it was cut, or arguments of a "
-        "call are an empty string.",
+        "Text was parsed as JSON, but it is empty or incomplete: it was cut, or arguments of a call are an empty "
+        "string.",
         "Check that text: read empty arguments as `{}`; if `finish_reason` is `length`, raise `max_tokens`.",
         "https://developer.mozilla.org/docs/Web/JavaScript/Reference/Errors/JSON_bad_parse",
         is_general=True,

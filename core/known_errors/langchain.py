@@ -105,8 +105,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Failed to parse {model:word} from completion {text}",
         Stage.CONTRACT,
         "The model's JSON does not match the program's class.",
-        "Compare the quoted JSON with the class; a server that enforces the schema "
-        "(`with_structured_output`, `response_format`) keeps the model to its keys.",
+        "Compare the quoted JSON with the class; a server that enforces the schema (`with_structured_output`, "
+        "`response_format`) keeps the model to its keys.",
         "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
         example='Failed to parse Joke from completion {"a": 1}. Got: 1 validation error for Joke',
     ),

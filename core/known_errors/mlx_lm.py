@@ -52,8 +52,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Received tools but model does not {what} If you think this is an error",
         Stage.PARSE,
-        "The server found no tool parser for the chat template, so it reads no calls of this "
-        "model: what the model writes stays in `content`.",
+        "The server found no tool parser for the chat template, so it reads no calls of this model: what the model "
+        "writes stays in `content`.",
         "Update mlx-lm: releases add parsers by family. If the model writes a notation that mlx-lm has a parser for, "
         "name it in `tokenizer_config.json` (`tool_parser_type`).",
         "mlx_lm/server.py: _tokenize",
@@ -71,8 +71,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "No function provided.",
         Stage.PARSE,
-        "The text between the markers of a call is not a complete function, usually because "
-        "the output was cut within the call.",
+        "The text between the markers of a call is not a complete function, usually because the output was cut within "
+        "the call.",
         "Raise `max_tokens` if the output was cut; otherwise check that the model's tool parser is the right one.",
         "https://github.com/ml-explore/mlx-lm/issues/905",
     ),

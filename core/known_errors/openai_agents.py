@@ -14,9 +14,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "The SDK makes every schema strict before it sends it, and a strict schema cannot have an object with keys "
         "that are not listed: a `dict`, `**kwargs`, or a class that allows more fields.",
-        "Name the fields in a class, or a list of key and value; or give up strictness: "
-        "`AgentOutputSchema(TYPE, strict_json_schema=False)` for `output_type`, `strict_mode=False` for "
-        "`function_tool`.",
+        "Name the fields in a class, or a list of key and value; or give up strictness: `AgentOutputSchema(TYPE, "
+        "strict_json_schema=False)` for `output_type`, `strict_mode=False` for `function_tool`.",
         "https://github.com/openai/openai-agents-python/issues/608",
         cause=Cause.CLIENT,
     ),

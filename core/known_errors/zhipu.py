@@ -25,8 +25,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "A parameter of the request is wrong (code 1210), and the message does not say which.",
         "Compare the request with the documentation of this model: take out fields that other vendors have, then "
-        "tools, "
-        "then the history, until it is answered. A gateway that translates another API into this one often adds them.",
+        "tools, then the history, until it is answered. A gateway that translates another API into this one often adds "
+        "them.",
         "https://github.com/bestruirui/octopus/issues/165",
     ),
 )

@@ -178,8 +178,7 @@ def _wording(fault: Fault) -> tuple[str, str]:
         return (
             f"the template expected an object, got a string: {fault.message}",
             "vLLM and llama.cpp decode the arguments of earlier tool calls before they render; transformers does not: "
-            "give them as an object there, "
-            "or guard the template with `is string`.",
+            "give them as an object there, or guard the template with `is string`.",
         )
     if fault.kind == "UndefinedError":
         return (

@@ -74,9 +74,8 @@ _HINT_BY_PAGE = {
     ),
 }
 _BASIC_HINT = (
-    "It requires a user name and a password, not a key: send them with --extra-headers 'Authorization: Basic …', "
-    "where … "
-    "is `name:password` in base64."
+    "It requires a user name and a password, not a key: send them with --extra-headers 'Authorization: Basic …', where "
+    "… is `name:password` in base64."
 )
 _OTHER_KEY_HINT = (
     "The server did not accept the key that was sent: check the value of the environment variable given by "

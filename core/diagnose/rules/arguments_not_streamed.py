@@ -48,9 +48,8 @@ def find(trace: Trace) -> Iterator[Report]:
         + (f"The schema of `{required[0]}` requires arguments." if required else "Whether it takes any is unknown."),
         evidence=(in_message("tool_calls"),),
         fix=(
-            "Ask without streaming: the arguments are in `input` there. Report it to the authors of the "
-            "gateway: when it translates another API, it has to send every call's arguments as "
-            "`input_json_delta`."
+            "Ask without streaming: the arguments are in `input` there. Report it to the authors of the gateway: when "
+            "it translates another API, it has to send every call's arguments as `input_json_delta`."
         ),
         certainty=Certainty.OBSERVED if required else Certainty.INFERRED,
         severity=Severity.ERROR if required else Severity.WARNING,

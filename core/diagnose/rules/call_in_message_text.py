@@ -75,9 +75,8 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _AGAIN = (
-    "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as "
-    "`required`, or "
-    "`strict` in the tool, where the server constrains calls by it)."
+    "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as `required`, "
+    "or `strict` in the tool, where the server constrains calls by it)."
 )
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 

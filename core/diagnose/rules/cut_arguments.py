@@ -152,9 +152,9 @@ def _likely(trace: Trace, text: str, finish: str) -> _Cause:
     count = "" if counted is None else f" The server counted {counted} tokens of output."
     shown = f"{finish}, and nothing shows that a limit was reached.{count}"
     fix = (
-        "Compare the number of output tokens with the limit of the request: some servers report "
-        "`tool_calls` although the limit ended the output. If no limit was reached, a parser or a proxy "
-        "lost the rest; the raw output shows it."
+        "Compare the number of output tokens with the limit of the request: some servers report `tool_calls` although "
+        "the limit ended the output. If no limit was reached, a parser or a proxy lost the rest; the raw output shows "
+        "it."
     )
     return _Cause("break off before they are complete", shown, fix)
 

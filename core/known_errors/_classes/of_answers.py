@@ -101,12 +101,12 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "unlike-format",
-        r"(?:model |llm )?(?:outputs?|response|answer|completion|generation)\b.{0,40}?(?:does(?:n't| n"
-        r"ot) (?:fit|match|conform|contain)|(?:could|can) ?not be parsed|is not (?:valid|in the)|faile"
-        r"d (?:to parse|validation))"
+        r"(?:model |llm )?(?:outputs?|response|answer|completion|generation)\b.{0,40}?(?:does(?:n't| not"
+        r") (?:fit|match|conform|contain)|(?:could|can) ?not be parsed|is not (?:valid|in the)|failed"
+        r" (?:to parse|validation))"
         r"|(?:failed|unable|could not|error|cannot) (?:to )?(?:pars\w{1,3}|extract|validat\w{1,3}) "
-        r"(?:the )?(?:(?:model|llm|agent|structured|json|ai)[ '\w]{0,20}?)?(?:output|response|completi"
-        r"on|answer|object|result)|output[ _]?pars(?:er|ing)|parsing llm output"
+        r"(?:the )?(?:(?:model|llm|agent|structured|json|ai)[ '\w]{0,20}?)?(?:output|response|completion"
+        r"|answer|object|result)|output[ _]?pars(?:er|ing)|parsing llm output"
         r"|structured output\b.{0,80}?(?:fail|invalid|not)"
         r"|did not (?:match|conform to) (?:the )?schema|no object generated"
         r"|could not parse the given text to the desired target type"
@@ -157,9 +157,9 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "program-reads-answer",
         r"\b(?:string|list) indices must be integers\b"
-        r"|has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_call"
-        r"s|delta|text|usage|finish_reason|reasoning(?:_content)?|role|index|function|arguments|name|i"
-        r"d|model_dump|parsed)\b"
+        r"|has no (?:attribute|field|key|member) \W?(?P<name>content|choices|message|messages|tool_calls"
+        r"|delta|text|usage|finish_reason|reasoning(?:_content)?|role|index|function|arguments|name|id"
+        r"|model_dump|parsed)\b"
         r"|KeyError: \W?(?P<key>content|choices|message|tool_calls|delta|text|usage|finish_reason|role"
         r"|candidates|parts|output|response|index|function|arguments|name)\W?$"
         r"|[\"']error_type[\"']: ?[\"']KeyError[\"'],.{0,20}?'(?P<kept>name|content|choices|message|tool_calls"

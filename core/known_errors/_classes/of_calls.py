@@ -20,10 +20,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server checks the calls of earlier assistant messages, and one has no `function`, or an empty `name` or "
         "`arguments` in it.",
         "Look at `tool_calls` of the assistant messages: the name of the tool must be there, and `arguments` as a "
-        "text, "
-        "at least an empty object. A client that stored a stream piece by piece, or an answer that broke off, leaves "
-        "such a call; "
-        "take it out together with its result, or start a new session.",
+        "text, at least an empty object. A client that stored a stream piece by piece, or an answer that broke off, "
+        "leaves such a call; take it out together with its result, or start a new session.",
         look=Look.BROKEN_ARGUMENTS,
     ),
     ErrorClass(
@@ -142,8 +140,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The client accepts events of a stream in only one form, and got one in which a field is missing, null or "
         "of another type: often `index` in the pieces of a call.",
         "Look at the event that the message quotes, or record the stream with `capture` and paste it: it shows the "
-        "field. Report that to the server or gateway; until then ask without streaming, or use a more tolerant client."
-        "",
+        "field. Report that to the server or gateway; until then ask without streaming, or use a more tolerant client.",
         around=r"untagged enum|accumulate_delta|_deltas\.py|tool_calls|stream|chunk",
     ),
     ErrorClass(

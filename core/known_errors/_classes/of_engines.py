@@ -262,8 +262,7 @@ FIRST: tuple[ErrorClass, ...] = (
         "`content` is a list of parts, each with a `type`; {name|one of them} is not among those that this server "
         "reads, or a part has none.",
         "Send parts of `type` `text` or `image_url` (or another one that the message lists), each with the field of "
-        "the "
-        "same name. Forms of other APIs (`input_text` of Responses, `image` with `source` of Anthropic) have to be "
+        "the same name. Forms of other APIs (`input_text` of Responses, `image` with `source` of Anthropic) have to be "
         "converted; a text alone can be sent as a string.",
     ),
     ErrorClass(
@@ -327,8 +326,7 @@ FIRST: tuple[ErrorClass, ...] = (
         "The model comes with code, which is not run unless it is allowed",
         "Its repository contains Python files that the model or its tokenizer needs, and loading stopped before them.",
         "Read that code, then allow it (`--trust-remote-code`, `trust_remote_code=True`); or update the server, since "
-        "a "
-        "newer release often has the model built in. Requests need no change.",
+        "a newer release often has the model built in. Requests need no change.",
     ),
     ErrorClass(
         "client-left",

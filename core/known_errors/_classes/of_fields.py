@@ -28,8 +28,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "A tool of the request is not written as this API wants it",
         "At {place|its place} the tool has {name|a key} where the API expects `functionDeclarations`: the tools "
-        "arrived "
-        "in another form.",
+        "arrived in another form.",
         "Let the client convert the tools: keys `lc`, `type` and `id` together are objects of LangChain that were "
         "serialized as they are, `type` with `function` is the form of chat completions. Give the framework the tools "
         "themselves (`bind_tools`), and keep its packages for core and vendor at releases that belong together.",
@@ -38,8 +37,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "unknown-field",
         r"(?P<path>[\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted"
         r"|extra (?:inputs?|fields?) (?:is|are)? ?not (?:permitted|allowed)|extra_forbidden"
-        r"|(?:unrecognized|unknown|unexpected) (?:request )?(?:arguments?|fields?|parameters?|keys?|pr"
-        r"operty|properties|name)(?: supplied| provided| passed| found)?\b\W{0,20}(?P<name>[\w$.]{1,60})?"
+        r"|(?:unrecognized|unknown|unexpected) (?:request )?(?:arguments?|fields?|parameters?|keys?|property"
+        r"|properties|name)(?: supplied| provided| passed| found)?\b\W{0,20}(?P<name>[\w$.]{1,60})?"
         r"|additional (?:fields?|properties|keys?) .{0,40}?not (?:allowed|permitted)"
         r"|property \W?(?P<prop>[\w.]{1,60})\W? is (?:unsupported|not allowed)"
         r"|got an unexpected keyword argument \W?(?P<keyword>\w{0,60})",
@@ -139,8 +138,8 @@ LOOSE: tuple[ErrorClass, ...] = (
         r"(?:valid )?\w{1,20}"
         r"|is not of type"
         r"|must be (?:a |an )?(?:string|array|list|object|dict\w*|integer|number|boolean|int|bool)\b"
-        r"|expected (?:a |an |one of (?:a |an )?)?(?:string|array|list|object|map|integer|number|boole"
-        r"an|sequence)\b|cannot unmarshal"
+        r"|expected (?:a |an |one of (?:a |an )?)?(?:string|array|list|object|map|integer|number|boolean"
+        r"|sequence)\b|cannot unmarshal"
         r"|is not (?:a valid )?(?:string|array|list|object|integer|number|boolean)\b|wrong type"
         r"|expected '(?P<name>\w{1,40})' to be an? (?:string|array|object)|\binvalid message (?:content type|format)\b"
         r"|\boption \W?(?P<option>\w{1,40})\W? must be (?:of (?:type )?)?(?:an? )?(?:array|boolean|float32|integer"
@@ -170,8 +169,8 @@ LOOSE: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "missing-field",
-        r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|va"
-        r"lue)s?\b|missing [`'\"][\w.]{1,60}[`'\"] (?:field|parameter|argument|property|key)\b|field required|is (?:a "
+        r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|value"
+        r")s?\b|missing [`'\"][\w.]{1,60}[`'\"] (?:field|parameter|argument|property|key)\b|field required|is (?:a "
         r")?required(?: field)?\b"
         r"|required (?:field|parameter|property)"
         r"|must (?:be )?(?:provided?|defined|specified|present|non-?empty|have|include)\b"

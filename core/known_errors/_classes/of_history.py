@@ -27,11 +27,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The arguments of a call in the history are not JSON",
         "The server decodes the `arguments` of the calls in earlier assistant messages, and those of one call are "
-        "empty, "
-        "cut or broken.",
+        "empty, cut or broken.",
         "Send `arguments` as a text with a whole JSON object, at least an empty one. A call that broke off at the "
-        "token "
-        "limit, or whose pieces were not joined, must not go into the history as it is: take it out with its result.",
+        "token limit, or whose pieces were not joined, must not go into the history as it is: take it out with its "
+        "result.",
         look=Look.BROKEN_ARGUMENTS,
     ),
     ErrorClass(
@@ -44,8 +43,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The API signs the model's thoughts and checks the signature when a turn comes back: it was shortened or "
         "encoded again on the way, or belongs to an answer of another model or provider.",
         "Send the part back as it came, byte for byte, in the turn and at the place where it was. When the model or "
-        "the "
-        "provider changes within a conversation, leave the signatures of the other one out.",
+        "the provider changes within a conversation, leave the signatures of the other one out.",
     ),
     ErrorClass(
         "calls-and-results-apart",

@@ -114,9 +114,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "It expects a text with JSON, and got the object itself: usually the `arguments` of a call, which chat "
         "completions write as a string, while Ollama and other APIs write an object.",
         "Look at the call as it came (`capture` records it): if `arguments` is an object there, the server or a "
-        "gateway "
-        "departs from the API, so update it; if it is a text, the client decodes it twice. The model's output is not "
-        "to blame.",
+        "gateway departs from the API, so update it; if it is a text, the client decodes it twice. The model's output "
+        "is not to blame.",
         around=r"\b(?:tools?|arguments|chat|completions?|llm|function[_ ]call|langchain|ollama|openai)\b",
     ),
     ErrorClass(

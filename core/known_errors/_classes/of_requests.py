@@ -200,9 +200,9 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "reasoning-not-sent-back",
-        r"(?:reasoning_content|reasoning content|thinking block|`?thinking`? or `?redacted_thinking|th"
-        r"ought_?signature).{0,120}?(?:missing|must be (?:passed|sent|preserved|provided|included)|pas"
-        r"sed back|required)"
+        r"(?:reasoning_content|reasoning content|thinking block|`?thinking`? or `?redacted_thinking|thought"
+        r"_?signature).{0,120}?(?:missing|must be (?:passed|sent|preserved|provided|included)|passed"
+        r" back|required)"
         r"|(?:missing|must (?:include|contain)).{0,40}(?:reasoning_content|thought_?signature)"
         r"|\bthinking\.signature: ?field required",
         Stage.REQUEST,
@@ -272,10 +272,10 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "results-without-call",
-        r"(?:tool_?results?|toolresult|role\W{1,4}tool\b|tool (?:messages?|results?|responses?)|functi"
-        r"on_call_output|function response)\b.{0,100}?(?:must (?:be a response|follow|be preceded)|une"
-        r"xpected|no (?:matching |tool |function )*call|without (?:a )?(?:matching|corresponding|prece"
-        r"ding)|exceeds the number of tool_?use|does not match)|no tool call found",
+        r"(?:tool_?results?|toolresult|role\W{1,4}tool\b|tool (?:messages?|results?|responses?)|function"
+        r"_call_output|function response)\b.{0,100}?(?:must (?:be a response|follow|be preceded)|unexpected"
+        r"|no (?:matching |tool |function )*call|without (?:a )?(?:matching|corresponding|preceding"
+        r")|exceeds the number of tool_?use|does not match)|no tool call found",
         Stage.REQUEST,
         Cause.REQUEST,
         "A result in the history has no call",
@@ -287,8 +287,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "system-not-taken",
         r"system (?:messages?|role|prompts?|instructions?).{0,30}?(?:not (?:allowed|supported|enabled|"
         r"permitted)|unsupported)"
-        r"|(?:does not|doesn't|not) support (?:a |the )?(?:system|developer) (?:message|role|prompt|in"
-        r"struction)|developer instruction is not enabled|cannot contain system messages",
+        r"|(?:does not|doesn't|not) support (?:a |the )?(?:system|developer) (?:message|role|prompt|instruction"
+        r")|developer instruction is not enabled|cannot contain system messages",
         Stage.REQUEST,
         Cause.REQUEST,
         "System messages are not accepted here",
@@ -338,8 +338,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "A schema has a keyword that this API does not know",
         "The schema at {field|the place that is named} contains {name|a keyword}, which this API does not accept.",
         "Take {name|that keyword} out of the schema: insert what `$ref` and `$defs` point to, and leave out `title`, "
-        "`default`, `examples`, `additionalProperties` and the like. Gateways do so in "
-        "newer releases.",
+        "`default`, `examples`, `additionalProperties` and the like. Gateways do so in newer releases.",
     ),
     ErrorClass(
         "history-not-decoded",
@@ -465,8 +464,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "tool-name",
-        r"(?:tool|function)(?:\[\d+\])?\W{0,3}(?:function\W)?names?\b.{0,80}?(?:pattern|must (?:be|mat"
-        r"ch|start|contain)|invalid|unique|duplicate|alphanumeric|characters|too long|at most|reserved"
+        r"(?:tool|function)(?:\[\d+\])?\W{0,3}(?:function\W)?names?\b.{0,80}?(?:pattern|must (?:be|match"
+        r"|start|contain)|invalid|unique|duplicate|alphanumeric|characters|too long|at most|reserved"
         r")|(?:duplicate|(?<!\ban )invalid) (?:tool|function) (?:name|declaration)",
         Stage.REQUEST,
         Cause.REQUEST,
@@ -504,8 +503,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "tools-not-supported",
-        r"(?:does(?:n't| not)|cannot|not) support (?:the )?(?:tools?\b|function[ -]?call|native tool|t"
-        r"ool[ _]?(?:use|call))"
+        r"(?:does(?:n't| not)|cannot|not) support (?:the )?(?:tools?\b|function[ -]?call|native tool|tool"
+        r"[ _]?(?:use|call))"
         r"|(?:tools?|tool[ _](?:use|calling|calls)|function[ _]?calling) (?:(?:is|are) (?:not "
         r"(?:supported|available|enabled)|unsupported|disabled)|not support\w{0,3}\b)"
         r"|`?tools`? (?:parameter )?(?:is )?not supported|support(?:ing|s)? tool use"
@@ -574,10 +573,10 @@ CLASSES: tuple[ErrorClass, ...] = (
         "response-format",
         r"(?:response_?format|json[_ ]?schema|json[_ ]mode|json_object|structured[_ ]outputs?|guided_"
         r"\w{1,20}|response ?mime ?type|text\.format)\b.{0,100}?(?:must be|should be|not (?:supported|"
-        r"available|allowed|enabled)|unsupported|unavailable|is invalid|invalid|unknown|does not|remov"
-        r"ed)"
-        r"|(?:does(?:n't| not) support|unsupported|unavailable|invalid).{0,30}?(?:response_?format|jso"
-        r"n[_ ]?schema|json[_ ]mode|structured[_ ]outputs?|json_object|output[_ ]format)"
+        r"available|allowed|enabled)|unsupported|unavailable|is invalid|invalid|unknown|does not|removed"
+        r")"
+        r"|(?:does(?:n't| not) support|unsupported|unavailable|invalid).{0,30}?(?:response_?format|json"
+        r"[_ ]?schema|json[_ ]mode|structured[_ ]outputs?|json_object|output[_ ]format)"
         r"|does not support json output\b",
         Stage.REQUEST,
         Cause.REQUEST,

@@ -16,8 +16,8 @@ _REACH = (
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "grammar-failed",
-        r"grammar\b.{0,30}?(?:rejected|stack|failed|error|could not|invalid|compil\w{0,6} (?:failed|er"
-        r"ror|timed))"
+        r"grammar\b.{0,30}?(?:rejected|stack|failed|error|could not|invalid|compil\w{0,6} (?:failed|error"
+        r"|timed))"
         r"|failed to (?:advance|initialize|compile|parse|accept|create|build)\b.{0,40}?(?:fsm|grammar|"
         r"samplers?|matcher|regex|guide)"
         r"|(?:xgrammar|outlines|llguidance|lm-format-enforcer"
@@ -50,11 +50,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         "context-length",
         r"(?:context|sequence)[ _](?:length|window|size|limit)|`inputs` (?:tokens|must have less)"
         r"|maximum (?:context|model|sequence|input|prompt) (?:length|tokens?)"
-        r"|(?:input|prompt|request|messages?|conversation|history)\b.{0,60}?(?:too (?:long|large|big|m"
-        r"any tokens)|exceeds? .{0,40}?(?:tokens?|length|limit|maximum|max))"
+        r"|(?:input|prompt|request|messages?|conversation|history)\b.{0,60}?(?:too (?:long|large|big|many"
+        r" tokens)|exceeds? .{0,40}?(?:tokens?|length|limit|maximum|max))"
         r"|too many (?:input |total |prompt )?tokens"
-        r"|exceed\w{0,3} .{0,40}?(?:token limit|max(?:imum)? (?:number of )?tokens|context|max_model_l"
-        r"en|n_ctx)|max_model_len|reduce the length of|token limit exceeded"
+        r"|exceed\w{0,3} .{0,40}?(?:token limit|max(?:imum)? (?:number of )?tokens|context|max_model_len"
+        r"|n_ctx)|max_model_len|reduce the length of|token limit exceeded"
         r"|longer than the (?:model|maximum|context)|range of input length|n_ctx|prompt is too long"
         r"|tokens? in request .{0,20}?exceed"
         r"|(?:length|number) of (?:the )?(?:prompt|input|messages?)\w{0,12}\b.{0,60}?"
@@ -96,8 +96,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "overloaded",
         r"overloaded|at capacity|(?:over|lack of|insufficient) capacity"
         r"|server (?:is )?(?:busy|too busy)|high demand|temporarily (?:unavailable|rate-limited|out)"
-        r"|no (?:available|healthy) (?:workers?|upstream|instances?|endpoints?|providers?|channels?|de"
-        r"ployments?|servers?|slots?)|no slots? (?:is |are )?available|\bbackpressure\b"
+        r"|no (?:available|healthy) (?:workers?|upstream|instances?|endpoints?|providers?|channels?|deployments"
+        r"?|servers?|slots?)|no slots? (?:is |are )?available|\bbackpressure\b"
         r"|queue (?:is )?full|service ?unavailable|degraded function cannot be invoked|请求过多，请稍后重试"
         r"|engine is currently overloaded"
         r"|try again later",
@@ -205,11 +205,11 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "model-unfit",
-        r"(?:operation|endpoint|task|request)\b.{0,40}?(?:does not work|not (?:supported|compatible|av"
-        r"ailable)) (?:with|by|for) (?:the |this )?(?:specified |selected )?model"
+        r"(?:operation|endpoint|task|request)\b.{0,40}?(?:does not work|not (?:supported|compatible|available"
+        r")) (?:with|by|for) (?:the |this )?(?:specified |selected )?model"
         r"|is not (?:a )?(?:chat|text[ -]generation|generative|completion)s? model"
-        r"|does(?:n't| not) support (?:the )?(?:chat completions?|chat|completions?|embeddings?|genera"
-        r"t\w{1,4}|responses)\b(?: api)?|only supported in v1/|choose (?:a )?different model"
+        r"|does(?:n't| not) support (?:the )?(?:chat completions?|chat|completions?|embeddings?|generat"
+        r"\w{1,4}|responses)\b(?: api)?|only supported in v1/|choose (?:a )?different model"
         r"|(?:please )?use (?:the )?(?:/?v1/)[\w/]{3,30} (?:endpoint|instead)|not supported in the v1/",
         Stage.REQUEST,
         Cause.REQUEST,

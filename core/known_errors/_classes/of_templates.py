@@ -9,8 +9,8 @@ from prompt_debugger.core.known_errors.base import Cause, Look
 _TEMPLATE = (
     r"jinja|chat[_ ]?templat|prompt[_ ]templat|template ?syntax|templat\w*[_ ]?(?:error|failed|exception)|<template>"
     r"|apply_template|minja"
-    r"|(?:arrayvalue|stringvalue|objectvalue|undefinedvalue|closestatement|filterexpression|callexpres"
-    r"sion)|at row \d|tool_calls?\b.{0,20}template|while executing \w{1,40} at line|template: ?:\d"
+    r"|(?:arrayvalue|stringvalue|objectvalue|undefinedvalue|closestatement|filterexpression|callexpression"
+    r")|at row \d|tool_calls?\b.{0,20}template|while executing \w{1,40} at line|template: ?:\d"
     r"|\{%-?|error rendering prompt"
 )
 _OTHER_TEMPLATE = (
@@ -66,8 +66,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "template-file",
         r"chat template\W{0,4}(?P<name>[^\s./]{0,100}[./]\S{1,200})? ?.{0,60}?(?:is not a built-in|not found"
-        r"|does not exi"
-        r"st|no such file|not a valid|could not be (?:found|read|opened))"
+        r"|does not exist"
+        r"|no such file|not a valid|could not be (?:found|read|opened))"
         r"|(?:failed|unable) to (?:open|read|find|load) (?:the )?(?:chat )?template(?: file)?\b"
         r"|the supplied chat template (?:string|path\b|\()",
         Stage.RENDER,
@@ -107,8 +107,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.SETTING,
         "The server's template engine lacks something that the template uses",
-        "The template is written for another Jinja engine, or for a newer release of this one: {name|a "
-        "filter, test, "
+        "The template is written for another Jinja engine, or for a newer release of this one: {name|a filter, test, "
         "function or method of it} does not exist here. Some servers then go on with a built-in template.",
         f"The request needs no change: {_OTHER_TEMPLATE}",
         around=_TEMPLATE,
@@ -206,8 +205,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.TEMPLATE,
         "The chat template does not know the role of a message",
         "The template of this model accepts only the roles that the message lists; a message of the request has "
-        "another "
-        "one.",
+        "another one.",
         "Send instructions as `system` in place of `developer`, and other roles under the one that comes nearest. A "
         "template without `tool` was not made for tools: write the results as user messages, or serve the template of "
         "a model that calls tools.",

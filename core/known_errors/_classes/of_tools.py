@@ -51,8 +51,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "A tool of the request is written for another API",
         "Its `type` is {name|one that this API does not know}: `function` is the form of chat completions and "
-        "Responses, "
-        "and names with a date belong to one vendor or release.",
+        "Responses, and names with a date belong to one vendor or release.",
         "Anthropic's Messages API takes a tool as `name`, `description` and `input_schema`, without `type` (or with "
         "`custom`); chat completions take `type: function` with a `function` in it. Let the client convert the tools, "
         "or leave out a built-in tool that this model does not have.",

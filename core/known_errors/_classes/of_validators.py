@@ -148,8 +148,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The request was answered, and the client's check of the answer failed at {path|the fields that it names}: "
         "the server leaves out, or writes differently, what the client requires.",
         "Record the answer (`capture`) and paste it: if it is an error, its words say more; if a field is missing or "
-        "null there, the server departs from the API. Update both; a client made for any server "
-        "(*OpenAI-compatible*) requires less than one made for a single vendor.",
+        "null there, the server departs from the API. Update both; a client made for any server (*OpenAI-compatible*) "
+        "requires less than one made for a single vendor.",
     ),
     ErrorClass(
         "role-of-answer",

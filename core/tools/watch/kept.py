@@ -106,8 +106,8 @@ class KeptExchanges(Journal):
         blob = zlib.compress(line.encode("utf-8"), 1)
         self._do("INSERT OR REPLACE INTO seen (data_index, at) VALUES (?, ?)", (number, self._age.stamp()))
         self._do(
-            "INSERT OR REPLACE INTO rows (side, data_index, hash, state, attempts, answer) "
-            "VALUES (0, ?, '', 'answered', 1, ?)",
+            "INSERT OR REPLACE INTO rows (side, data_index, hash, state, attempts, answer) VALUES (0, ?, '', "
+            "'answered', 1, ?)",
             (number, blob),
         )
         return self.path
@@ -146,8 +146,8 @@ class KeptExchanges(Journal):
             int(one) for (one,) in self._do("SELECT data_index FROM outbox ORDER BY data_index LIMIT ?", (most,))
         ]
         query = (
-            "SELECT data_index, at, client, state, reason, answer, row, trace "
-            "FROM seen JOIN rows USING (data_index) WHERE side = 0 AND data_index = ?"
+            "SELECT data_index, at, client, state, reason, answer, row, trace FROM seen JOIN rows USING (data_index) "
+            "WHERE side = 0 AND data_index = ?"
         )
         return numbers, [Finished(*row) for number in numbers for row in self._do(query, (number,))]
 
@@ -155,8 +155,8 @@ class KeptExchanges(Journal):
         """Take over an exchange of another file."""
         self._do("INSERT INTO seen VALUES (?, ?, ?, ?)", (one.number, one.at, one.client, one.reason))
         self._do(
-            "INSERT INTO rows (side, data_index, hash, state, attempts, answer, row, trace) "
-            "VALUES (0, ?, '', ?, 1, ?, ?, ?)",
+            "INSERT INTO rows (side, data_index, hash, state, attempts, answer, row, trace) VALUES (0, ?, '', ?, 1, ?, "
+            "?, ?)",
             (one.number, one.state, one.answer, one.row, one.trace),
         )
 

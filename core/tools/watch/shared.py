@@ -44,9 +44,8 @@ CREATE TABLE IF NOT EXISTS prompt_debugger_exchanges (
 CREATE INDEX IF NOT EXISTS prompt_debugger_exchanges_at ON prompt_debugger_exchanges (at);
 """
 _INSERT = (
-    "INSERT INTO prompt_debugger_exchanges "
-    "(proxy, number, at, upstream, client, state, reason, answer, result, trace, size) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (proxy, number) DO NOTHING"
+    "INSERT INTO prompt_debugger_exchanges (proxy, number, at, upstream, client, state, reason, answer, result, trace, "
+    "size) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (proxy, number) DO NOTHING"
 )
 _ALL = "SELECT id, at, client, state, reason, answer, result, trace FROM prompt_debugger_exchanges ORDER BY id"
 _NO_BOUNDS = Bounds(1 << 50, 1e12)
