@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.diagnose.fields import body_of
 
 _MAX_CHARS = 200_000  # of an answer
 # A member of the answer itself: within a text its quotation marks are escaped.
@@ -15,9 +16,17 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r'"prompt"\s{0,8}:\s{0,8}\[\s{0,8}\]\s{0,8}[,}]', "Together"),
     (r'"prompt_filter_results"\s{0,8}:', "Azure OpenAI"),
     (r'"model"\s{0,8}:\s{0,8}"(?:[\w.-]{1,40}/)?claude-', "Anthropic"),
+    (r'"model"\s{0,8}:\s{0,8}"(?:[\w.-]{1,40}/)?gpt-[345][\w.-]{0,30}?-20\d\d-\d\d-\d\d"', "OpenAI"),
+    (r'"model"\s{0,8}:\s{0,8}"(?:[\w.-]{1,40}/)?gemini-\d', "Google"),
     (r'"(?:modelVersion|model_version)"\s{0,8}:\s{0,8}"(?:models/)?gemini-', "Google"),
     (r'"stopReason"\s{0,8}:\s{0,8}"(?:end_turn|tool_use|max_tokens|stop_sequence)"', "Amazon Bedrock"),
 )
+# A model as Amazon Bedrock names it: after its maker, often with a region before it, and with a version at its end.
+_ON_BEDROCK = re.compile(
+    r"(?:bedrock/)?(?:converse/)?(?:arn:aws[\w:/-]{1,80}/)?(?:(?:us|eu|apac|au|jp|ca|us-gov|global)\.)?"
+    r"(?:(?:anthropic\.claude|amazon\.(?:nova|titan))-[\w.:-]{1,80}|[a-z][a-z0-9]{1,20}\.[a-z][\w.-]{0,80}[.-]v?\d:\d)"
+)
+_MODEL = re.compile(r'(?<!\\)"model"\s{0,8}:\s{0,8}"([^"\n]{1,200})"')
 _PATTERNS = tuple((re.compile(rf"(?<!\\){sign}"), vendor) for sign, vendor in _SIGNS)
 _ADDRESSES: tuple[tuple[str, str], ...] = (
     ("api.anthropic.com", "Anthropic"),
@@ -49,5 +58,16 @@ def hosted_by(trace: Trace) -> str | None:
     asked = "" if trace.server is None else trace.server.base_url  # the request may have been copied from elsewhere
     address = asked or trace.request.base_url or ""
     named = next((vendor for part, vendor in _ADDRESSES if part in address), None)
+    if named is not None:
+        return named
     body = "" if trace.chat is None else trace.chat.body[:_MAX_CHARS]
-    return named or next((vendor for pattern, vendor in _PATTERNS if pattern.search(body)), None)
+    if any(_ON_BEDROCK.fullmatch(model) for model in _models_of(trace, body)):
+        return "Amazon Bedrock"
+    return next((vendor for pattern, vendor in _PATTERNS if pattern.search(body)), None)
+
+
+def _models_of(trace: Trace, body: str) -> tuple[str, ...]:
+    """Return the models that the request and the answer name."""
+    answered = _MODEL.search(body)
+    named = body_of(trace).get("model")
+    return (named if isinstance(named, str) else "", "" if answered is None else answered[1])

@@ -10,12 +10,18 @@ from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.fields import body_of, content_of
 from prompt_debugger.core.diagnose.generations import families_named, familys_parser, siblings_of
+from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.parser_setup import own_way, start_with
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS
 
 _REPORT_TO_PROVIDER = "For a hosted model, report it to the provider."
+_AT_VENDOR = (
+    "Send the tools in the API's own field, and calls of the history in its fields, not as text: a prompt that "
+    "describes tools, or shows calls, teaches the model to write them. If that is so already, read this call in "
+    "the client, or ask again."
+)
 _NO_NOTATION = (
     "No parser reads a call in plain words. Send the calls of the history as `tool_calls` and their results as "
     "messages with the role `tool`: a client or proxy that writes them out as text teaches the model to do the same. "
@@ -73,6 +79,8 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
         return (Step(_advise_without_parser(family)),)
     if is_function_tag(trace, family):
         return (Step(_OF_FUNCTION_TAG), Step(_REPORT_TO_PROVIDER))
+    if (vendor := hosted_by(trace)) is not None:
+        return (Step(_AT_VENDOR), Step(f"Report it to {vendor}, as no flag of that server is yours to set."))
     kind = "" if trace.server is None else trace.server.kind
     if (way := own_way(trace, family)) is not None:
         return (way,)

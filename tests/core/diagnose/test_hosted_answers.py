@@ -113,3 +113,47 @@ async def test_json_that_the_server_decoded_keeps_the_promise(content, is_broken
     codes = await found(f"{json.dumps(request)}\n\n{json.dumps(thinking('Hm.', content))}")
 
     assert ("PD505" in codes) is is_broken
+
+
+def writing(model):
+    call = '<tool_call>\n{"name": "find", "arguments": {"q": "rain"}}\n</tool_call>'
+    message = {"role": "assistant", "content": call}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {"object": "chat.completion", "model": model, "choices": [choice]}
+
+
+@pytest.mark.parametrize(
+    ("model", "vendor"),
+    [
+        ("anthropic.claude-sonnet-4-20250514-v1:0", "Amazon Bedrock"),
+        ("bedrock/us.amazon.nova-lite-v1:0", "Amazon Bedrock"),
+        ("qwen.qwen3-32b-v1:0", "Amazon Bedrock"),
+        ("gpt-4o-mini-2024-07-18", "OpenAI"),
+        ("gemini-2.5-flash", "Google"),
+    ],
+)
+async def test_no_flag_of_a_server_is_advised_where_the_models_name_shows_a_hosted_api(model, vendor):
+    fix = (await found(writing(model)))["PD426"].fix
+
+    assert "--" not in fix
+    assert vendor in fix
+
+
+@pytest.mark.parametrize(
+    "model", ["devquasar/qwen.qwen3-32b", "qwen3:8b", "gpt-4", "gpt-oss-120b", "org.team.model-7b"]
+)
+async def test_a_name_that_any_server_can_give_a_model_shows_no_hosted_api(model):
+    assert "--tool-call-parser hermes" in (await found(writing(model)))["PD426"].fix
+
+
+async def test_the_model_that_a_request_asks_for_shows_bedrock():
+    tool = {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}
+    request = {
+        "model": "eu.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "messages": [{"role": "user", "content": "Rain?"}],
+        "tools": [tool],
+    }
+
+    codes = await found(json.dumps(request) + "\n\n" + json.dumps(writing("m")))
+
+    assert "Amazon Bedrock" in codes["PD426"].fix
