@@ -98,6 +98,8 @@ _SAID = re.compile(
 )
 OF_MANUAL = re.compile(r"\W{0,6}Returns?\b")  # what a manual says of an endpoint
 _MAX_SAID = 12  # quotations that are looked at
+_KEY_OF_REQUEST = re.compile(r"\\{0,4}\"(?:messages|role)\\{0,4}\" ?:")
+_KEY_OF_ERROR = re.compile(r"\\{0,4}\"(?:error|detail|message|msg|code|status)\\{0,4}\" ?:")
 
 
 class Statement(NamedTuple):
@@ -147,6 +149,7 @@ def statements_in(text: str) -> Iterator[Statement]:
         and not OF_MANUAL.match(stripped)
         and not is_command(stripped)
         and not _is_prose(stripped)
+        and not _is_body(stripped)
     )
     is_narrated = _FIRST_PERSON.search(_QUOTED.sub("", stripped[:_MAX_REPORTED])) is not None
     is_form = _SHAPED.match(stripped) is not None and not is_narrated
@@ -207,6 +210,12 @@ def _until_stack(text: str) -> str:
         text,
     )
     return words_as_one_line(text[: end.start() if end is not None else len(text)])[:_MAX_WORDS]
+
+
+def _is_body(text: str) -> bool:
+    """Return whether a text is the JSON of a request, however broken, and no error's with a request in it."""
+    is_of_request = text.startswith(("{", "[")) and _KEY_OF_REQUEST.search(text) is not None
+    return is_of_request and _KEY_OF_ERROR.search(text) is None
 
 
 def _is_prose(text: str) -> bool:

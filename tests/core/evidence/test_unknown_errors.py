@@ -255,3 +255,13 @@ def test_words_of_a_guide_beside_an_error_do_not_hide_it():
 
     assert read_evidence(f"The docs say it may return a 400 error, and so it does:\n\n{error}").form is Form.ERROR
     assert read_evidence("ValueError: When using `tool_choice`, `tools` must be set.").form is Form.ERROR
+
+
+def test_a_broken_request_reports_no_error_though_its_schema_requires_something():
+    body = (
+        '{"messages": [{"role": "user", "content": "hi"}], "tools": [{"type": "function", /* left out */ '
+        '"required": ["city"]}}]}\n\nand then <tool_call> {"name": "f"'
+    )
+
+    assert error_by_meaning(body) is None
+    assert error_by_meaning(body.replace("{", '{"error": "tools are required where the history has tool_calls", ', 1))
