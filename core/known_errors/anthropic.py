@@ -143,14 +143,34 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.QUOTA,
     ),
     KnownError(
-        "The request body is not valid JSON: {why}",
+        "The request body is not valid JSON: no low surrogate in string{where}",
         Stage.REQUEST,
-        "The body that was sent cannot be decoded. *No low surrogate* means half a character, such as an emoji that "
-        "was cut in two when a text was shortened.",
+        "The body that was sent contains half a character, such as an emoji that was cut in two when a text was "
+        "shortened.",
         "Find the text that was shortened, at the character that the message names, and cut it between characters; a "
         "new session without that message works.",
         "https://github.com/anthropics/claude-code/issues/558",
         example="The request body is not valid JSON: no low surrogate in string: line 1 column 9 (char 8)",
+    ),
+    KnownError(
+        "The request body is not valid JSON: unexpected control character in string{where}",
+        Stage.REQUEST,
+        "The body that was sent has a raw control character, such as a line break or the end of a terminal's colour, "
+        "within a string, where JSON requires an escape (`\\n`, `\\u001b`).",
+        "Have a JSON library write the body instead of joining texts. Where a program writes it, update the program "
+        "and begin a new session without the text at that character: often pasted output of a terminal, or a setting "
+        "(a header, a name) with a line break in it.",
+        "https://github.com/anthropics/claude-code/issues/77525",
+        example="The request body is not valid JSON: unexpected control character in string: line 1 column 9 (char 8)",
+    ),
+    KnownError(
+        "The request body is not valid JSON: {why}",
+        Stage.REQUEST,
+        "The body that was sent cannot be decoded as JSON, so nothing else of the request was read.",
+        "Look at the character that the message names: a body that was put together from texts lacks an escape, a "
+        "quotation mark or a comma there; have a JSON library write it. An empty or cut body was lost on the way.",
+        "https://github.com/anthropics/claude-code/issues/558",
+        example="The request body is not valid JSON: unexpected end of data: line 1 column 9 (char 8)",
     ),
     KnownError(
         "messages.{index:int}: all messages must have non-empty content except for the optional final assistant",

@@ -9,6 +9,17 @@ MAKER = "LangChain"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "tool_call() got an unexpected keyword argument '{name:word}'",
+        Stage.REQUEST,
+        "A call was given to LangChain's `AIMessage` in the form of the API (`type`, `function`), and its own form has "
+        "`name`, `args` and `id`.",
+        'Give `tool_calls=[{"name": …, "args": {…}, "id": …}]`, with the arguments decoded, or leave the calls '
+        'as they are and give them as `additional_kwargs={"tool_calls": [...]}`, from where it converts them.',
+        "https://github.com/langchain-ai/langchain/issues/27938",
+        example="tool_call() got an unexpected keyword argument 'function'",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
         "Could not parse function call: 'function_call'",
         Stage.PARSE,
         "LangChain's parser of functions (`JsonOutputFunctionsParser`) reads `function_call` of the message, and this "

@@ -10,7 +10,32 @@ MAKER = "LiteLLM"
 _UTILS = "litellm/utils.py"
 _FACTORY = "litellm/litellm_core_utils/prompt_templates/factory.py"
 
+_NO_NAME_OF_CALL = (
+    "Where tools or a JSON format are set, this adapter of LiteLLM takes every answer of Ollama that is JSON for a "
+    "call, and this one has no `name`: it is other JSON."
+)
+_USE_CHAT = (
+    "Name the model with `ollama_chat/` in place of `ollama/`, which has real tool calls, and update LiteLLM; without "
+    "tools or `format`, the error does not arise."
+)
+
 SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        '"name": function_call["name"], KeyError: \'name\'',
+        Stage.PARSE,
+        _NO_NAME_OF_CALL,
+        _USE_CHAT,
+        "https://github.com/BerriAI/litellm/issues/10291",
+    ),
+    KnownError(
+        "APIConnectionError: 'name'",
+        Stage.PARSE,
+        "LiteLLM failed where it read the answer, and not in the connection: the words are those of a `KeyError`, and "
+        f"it gives that name to other failures, too. {_NO_NAME_OF_CALL}",
+        _USE_CHAT,
+        "https://github.com/BerriAI/litellm/issues/10291",
+        cause=Cause.CLIENT,
+    ),
     KnownError(
         "{model:word} does not support {field:word}={value}. To drop unsupported params, set `litellm.drop_params",
         Stage.REQUEST,

@@ -100,6 +100,17 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CLIENT,
     ),
     KnownError(
+        "__init__() got an unexpected keyword argument 'proxies'",
+        Stage.REQUEST,
+        "This release of the client gives `proxies` to its HTTP library, and httpx has not taken it since 0.28: the "
+        "client was not made, so nothing was sent.",
+        "Update the client (openai from 1.55.3 on, and the packages that bring their own copy of the call), or install "
+        "`httpx<0.28`.",
+        "https://github.com/openai/openai-python/issues/1902",
+        example="Client.__init__() got an unexpected keyword argument 'proxies'",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
         'error_data = resp["error"] TypeError: string indices must be integers',
         Stage.COMPLETE,
         "The server answered with an error whose body is a text, and this old release of the client expects an object; "

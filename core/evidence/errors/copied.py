@@ -34,6 +34,7 @@ from prompt_debugger.core.evidence.errors.not_errors import (
     is_unfilled,
 )
 from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_judgement, is_retrieved
+from prompt_debugger.core.evidence.errors.printed import error_of_print
 from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from prompt_debugger.core.evidence.errors.values import error_of_value
@@ -172,7 +173,7 @@ def _read_meaning(bare: str, text: str) -> FoundError | None:
 def _read_form(text: str, bare: str) -> FoundError | None:
     """Return the error of a text in one of the forms that are known, or whose sentence is."""
     return (
-        _surely(error_of_head(text) or error_of_page(text), 0.95)
+        _surely(error_of_head(text) or error_of_page(text) or error_of_print(text), 0.95)
         or _read_parser(bare)
         or _read_faults(text)
         or _read_exception(text)

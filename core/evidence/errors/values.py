@@ -27,6 +27,7 @@ _OF_PYTHON = re.compile(
 )
 _MAX_AROUND = 600  # characters of a body that are kept with words that any program may say
 _MAX_TEXTS = 40  # that may contain the reason
+_WORDS_BESIDE = ("message", "error_message", "detail", "reason", "content", "text", "result", "output")
 _TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
 
 
@@ -50,7 +51,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         value = described
     if isinstance(value.get("errorMessage"), str):
         value = _read_node(value)
-    value = _read_minimax(value)
+    value = _read_minimax(_read_flagged(value))
     value = _read_agents(value)
     if not _is_error(value):
         return _read_body_kept_as_text(value, status or _status_of(value))
@@ -61,6 +62,25 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     around = json.dumps(value, ensure_ascii=False)[:_MAX_AROUND] if _OF_PYTHON.match(words.text) else None
     refusal = Refusal(status, words.text or "(no words)", words.field, words.code, words.output, around=around)
     return _reason_within(value, refusal) or refusal
+
+
+def _read_flagged(value: JSONObject) -> JSONObject:
+    """Return an error that is only marked as one (`"error": true`), with its words in place; any other value as is."""
+    if value.get("error") is not True or "role" in value:
+        return value
+    words = next((one for key in _WORDS_BESIDE if isinstance(one := value.get(key), str) and one.strip()), None)
+    return (
+        {"error": _drop_traceback(words)} if words is not None else {key: value[key] for key in value if key != "error"}
+    )
+
+
+def _drop_traceback(words: str) -> str:
+    r"""Return the words of an exception without the traceback that a program printed below them.
+
+    >>> _drop_traceback("APIConnectionError: 'name'\nTraceback (most recent call last):\\n  File …")
+    "APIConnectionError: 'name'"
+    """
+    return words.partition("\nTraceback (most recent call last)")[0].strip() or words
 
 
 def _read_minimax(value: JSONObject) -> JSONObject:

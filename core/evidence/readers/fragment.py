@@ -67,7 +67,8 @@ def _evidence_of(found: Recovered) -> Evidence | None:
         return add_answer(replace(whole, words="a fragment of a stream"), as_part(read_answer(value)))
     if is_answer(value):
         return add_answer(replace(whole, words="a fragment of an answer"), as_part(read_answer(value)))
-    if isinstance(value, dict) and value.get("error") and found.is_begun_inside:
+    is_error = isinstance(value, dict) and value.get("error") and not isinstance(value["error"], bool)
+    if is_error and isinstance(value, dict) and found.is_begun_inside:
         return replace(whole, words="a fragment of an error", error=refusal_of(value))
     is_request = isinstance(value, dict) and isinstance(value.get("messages"), list) and value["messages"]
     if is_request and isinstance(value, dict) and (found.is_begun_inside or found.has_elisions):

@@ -41,7 +41,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|properties|name)(?: supplied| provided| passed| found)?\b\W{0,20}(?P<name>[\w$.]{1,60})?"
         r"|additional (?:fields?|properties|keys?) .{0,40}?not (?:allowed|permitted)"
         r"|property \W?(?P<prop>[\w.]{1,60})\W? is (?:unsupported|not allowed)"
-        r"|got an unexpected keyword argument \W?(?P<keyword>\w{0,60})",
+        r"|\b(?:a?create|a?completion|chat|stream)\(\) got an unexpected keyword argument \W?(?P<keyword>\w{0,60})",
         Stage.REQUEST,
         Cause.REQUEST,
         "The request has a field that is not accepted",

@@ -241,6 +241,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|for function calling",
     ),
     ErrorClass(
+        "nothing-at-path-of-api",
+        r"\b404\b.{0,80}?\burl\W{1,3}https?://[^\s/]{1,200}/(?:(?!v\d)[\w.-]{1,40}/){0,4}"
+        r"(?:v1/(?:chat/completions|completions|responses|messages|embeddings)|api/(?:chat|generate|show|embed))"
+        r"(?![\w/])",
+        Stage.COMPLETE,
+        Cause.UNCLEAR,
+        "The server answered that it has no such thing (404)",
+        "The path is one that servers of this kind have. They answer 404 there, too, for a model that they do not "
+        "have, and the body of the answer, which would name it, is not shown.",
+        "Send the request by hand (`curl -i`) and read the body. If it names the model, set `model` to one that the "
+        "server lists (`/v1/models`, `ollama list`) or pull it; otherwise check host, port and what precedes the path, "
+        "or update the server, as an older one may lack the path.",
+        has_reason=False,
+    ),
+    ErrorClass(
         "address",
         r"404 page not found|\A\W{0,3}(?:404\W{1,3})?(?:resource )?not found\W{0,3}\Z|\b(?:404"
         r"|405)\b.{0,80}?\burl\W{1,3}https?://"
@@ -382,6 +397,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         "request needs no change.",
         around=r"plugininvokeerror|\[models\] error|run failed: \[|custom_components/"
         r"|\b[A-Z]\w{1,40}(?:Container|Backend|Engine|Worker|Runner)\.\w{1,60}\(\) (?:missing|got|takes) ",
+    ),
+    ErrorClass(
+        "keyword-of-function",
+        r"(?<![\w.])(?P<function>[\w.]{1,80})\(\) got an unexpected keyword argument \W?(?P<keyword>\w{1,60})?",
+        Stage.COMPLETE,
+        Cause.CLIENT,
+        "A function was called with an argument that it does not have",
+        "{function|The function} has no parameter {keyword|of that name}: caller and function belong to different "
+        "releases, or one of them was written for another interface.",
+        "If {function|it} belongs to a package, compare its installed release with the one that the caller was written "
+        "for. If it is a tool, the schema that the model is shown must name the parameters as the function does.",
+        is_distinctive=False,
+        unless=r"\b(?:a?create|a?completion|chat|stream)\(\) got",
     ),
     ErrorClass(
         "missing-module",

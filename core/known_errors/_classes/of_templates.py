@@ -75,11 +75,12 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server did not find the chat template that it was started with",
         "The name is neither that of a template in the server nor a file that it can read.",
         "Give {name|it} as a path that exists where the server runs: absolute, and inside its container if it has one.",
-        unless=r"\b(?:un)?expected|syntax|pars(?:e|ing)",
+        unless=r"\b(?:un)?expected|syntax|pars(?:e|ing)|\bdoes not exist for (?:this|the|your) (?:model|tokenizer)\b",
     ),
     ErrorClass(
         "template-absent",
-        r"no chat[_ ]template|chat[_ ]template (?:has )?not (?:been )?loaded\b|template error: template not found"
+        r"no chat[_ ]template|chat[_ ]template does not exist for (?:this|the|your) (?:model|tokenizer)"
+        r"|chat[_ ]template (?:has )?not (?:been )?loaded\b|template error: template not found"
         r"|chat_template (?:is )?(?:not set|none|missing)"
         r"|(?:does not|doesn't) (?:have|define|provide|include) a chat[_ ]?template"
         r"|default chat template is no longer|without a chat template"
@@ -172,6 +173,17 @@ CLASSES: tuple[ErrorClass, ...] = (
         f"The request needs no change: {_OTHER_TEMPLATE}",
         around=_TEMPLATE,
         unless=r"is not (?:a )?valid json|in json at position",
+    ),
+    ErrorClass(
+        "template-syntax",
+        r"\bexpected token '[^']{1,40}', got '[^']{1,40}'",  # Jinja's words
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template has a mistake in its notation",
+        "Jinja stops at that token, before any message is written: the template was cut, or its quotation marks and "
+        "escapes were changed when it was copied, for instance into `tokenizer_config.json` or a command.",
+        "Take the template of the model's repository as a file (`chat_template.jinja`) and give its path to the "
+        "server; compare it with the one in use. The request needs no change.",
     ),
     ErrorClass(
         "template-value",
