@@ -24,6 +24,18 @@ def as_object(value: JSON) -> JSONObject:
     return value if isinstance(value, dict) else {}
 
 
+def replace_at(root: JSON, steps: tuple[str | int, ...], value: JSON) -> JSON:
+    """Return a copy of a JSON value with another value at the place to which the keys and indices in `steps` lead."""
+    if not steps:
+        return value
+    step, rest = steps[0], steps[1:]
+    if isinstance(root, dict) and isinstance(step, str):
+        return root | {step: replace_at(root.get(step), rest, value)}
+    if isinstance(root, list) and isinstance(step, int):
+        return [replace_at(item, rest, value) if index == step else item for index, item in enumerate(root)]
+    return root
+
+
 def strings_in(value: JSON, left_out: Container[str] = ()) -> Iterator[str]:
     """Yield the texts within a value, in their order, but for those of the members that are left out."""
     if isinstance(value, str):

@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
+from prompt_debugger.core.base.json_values import as_object, replace_at
 from prompt_debugger.core.base.types import JSON, JSONObject
 
 Question = Callable[[JSONObject], Awaitable[bool]]
@@ -135,19 +136,5 @@ def _at(value: JSON, path: tuple[str | int, ...]) -> JSON:
     return value
 
 
-def _replace_at(value: JSONObject, path: tuple[str | int, ...], new: JSON) -> JSONObject:
-    """Return a request with another value at one place; nothing else is copied."""
-    made = _replaced(value, path, new)
-    assert isinstance(made, dict)
-    return made
-
-
-def _replaced(value: JSON, path: tuple[str | int, ...], new: JSON) -> JSON:
-    if not path:
-        return new
-    step, rest = path[0], path[1:]
-    if isinstance(value, dict) and isinstance(step, str):
-        return {**value, step: _replaced(value.get(step), rest, new)}
-    if isinstance(value, list) and isinstance(step, int):
-        return [_replaced(inner, rest, new) if index == step else inner for index, inner in enumerate(value)]
-    return value
+def _replace_at(body: JSONObject, path: tuple[str | int, ...], new: JSON) -> JSONObject:
+    return as_object(replace_at(body, path, new))

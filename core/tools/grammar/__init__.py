@@ -3,7 +3,10 @@
 families     which structural tag goes with which format
 enforcement  what vLLM would enforce for these tools and this request
 tags, worker the grammar, built and run by XGrammar in its own process
-first_illegal  walk, explain by relaxing one thing at a time, walk on
+first_illegal  walk, explain what stopped it, walk on
+explain        by relaxing one thing at a time; schema_edits finds which demand of a schema it was
+repair         by a change to the output, where no relaxation helps
+marker_ids     the same, with markers read by their ids
 in_force       was the grammar that a request asks for in force, and from which token on?
 """
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.structural_tag import GrammarPlan
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.parse.tools import tool_names
@@ -22,15 +19,15 @@ from prompt_debugger.core.tools.grammar.engine import GrammarEngine
 from prompt_debugger.core.tools.grammar.explain import Explanation, Stop, explain_stop
 from prompt_debugger.core.tools.grammar.families import GrammarFamily, find_family
 from prompt_debugger.core.tools.grammar.locate import WrittenCall, has_call
+from prompt_debugger.core.tools.grammar.marker_ids import read_by_tokens
 from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, GrammarRefusedError, Walk
 from prompt_debugger.core.tools.grammar.output import JudgedOutput, Output, prepare_output
-from prompt_debugger.core.tools.grammar.tags import replace_strings, strings_of
+from prompt_debugger.core.tools.grammar.repair import Repair, find_repair, original_place
 from prompt_debugger.core.tools.grammar.verdict import (
     GrammarStatus,
     GrammarVerdict,
     Intervention,
     SecondOpinion,
-    TokenReading,
 )
 from prompt_debugger.core.tools.grammar.words import describe_cause, describe_verdict
 
@@ -243,127 +240,3 @@ def _note(note: JSON, arguments: str) -> str:
     if "\\u" in arguments or "\\/" in arguments:
         return "LLGuidance accepts only the shortest escapes, so it may object to these."
     return ""
-
-
-# XGrammar's tags are about text, so a server that enforces them cannot distinguish a marker from the same text in
-# ordinary tokens; a parser that reads ids can. Each marker that is one token becomes one control character, in the tag
-# and in the output, which no JSON string may contain.
-_MARKER = re.compile(r"<[^<>\s]+>")
-_CONTROLS = tuple(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r")
-_OTHER = "\x7f"
-
-
-def read_by_tokens(
-    matcher: GrammarMatcher, plan: GrammarPlan, output: Output, tokenizer: Tokenizer, verdict: GrammarVerdict
-) -> TokenReading | None:
-    """Return what differs from `verdict` if markers are read by id, `None` if nothing does or it is unknown."""
-    try:
-        tag = matcher.tag(plan)
-        return _compare(matcher, tag, output, tokenizer, verdict)
-    except (GrammarRefusedError, EngineError):
-        return None
-
-
-def _compare(
-    matcher: GrammarMatcher, tag: JSONObject, output: Output, tokenizer: Tokenizer, verdict: GrammarVerdict
-) -> TokenReading | None:
-    texts = dict.fromkeys(marker for text in strings_of(tag) for marker in _MARKER.findall(text))
-    atoms = {text: ids[0] for text in texts if len(ids := tokenizer.encode(text)) == 1}
-    signs = dict(zip(atoms, _CONTROLS, strict=False))
-    sign_of_id = {atoms[text]: sign for text, sign in signs.items()}
-    data, starts = _write(output, sign_of_id)
-    walk = matcher.walk_tag(replace_strings(tag, signs), data)
-    place = next((index for index, start in reversed(starts) if start <= walk.accepted), None)
-    status = GrammarStatus.LEGAL if walk.is_completed else GrammarStatus.INCOMPLETE
-    if walk.accepted < len(data) or (status is GrammarStatus.INCOMPLETE and output.is_ended):
-        status = GrammarStatus.STEERED
-    if place is None or walk.accepted == len(data):
-        if status is verdict.status:
-            return None
-        return TokenReading(status, None, None, "The text spells a marker that is not in the ids.")
-    first = verdict.first
-    if status is verdict.status and first is not None and first.token_index in (None, place):
-        return None
-    token = output.tokens[place]
-    sentence = (
-        f"Token {place} ({token.text!r}) is where a marker would have to be a single token, or is a marker "
-        "where text is expected; the text alone does not show it."
-    )
-    return TokenReading(status, token.char_span.start, place, sentence)
-
-
-def _write(output: Output, sign_of_id: dict[int, str]) -> tuple[bytes, list[tuple[int, int]]]:
-    """Return the output with signs for markers, and where each token begins in it."""
-    foreign = {ord(sign): ord(_OTHER) for sign in sign_of_id.values()}
-    data, starts = bytearray(), []
-    for index, token in enumerate(output.tokens):
-        if token.char_span.start < output.start_char or token.char_span.start >= output.end_char:
-            continue
-        starts.append((index, len(data)))
-        sign = sign_of_id.get(token.id)
-        data += sign.encode() if sign else bytes(foreign.get(byte, byte) for byte in token.piece)
-    return bytes(data), starts
-
-
-_SKIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-_LOOK_AHEAD = 3
-
-
-class Repair(NamedTuple):
-    """A change at one place: bytes left out, bytes put in."""
-
-    at: int
-    removed: bytes
-    inserted: bytes
-
-    def apply(self, data: bytes) -> bytes:
-        """Return `data` with the change made."""
-        return data[: self.at] + self.inserted + data[self.at + len(self.removed) :]
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        parts = [("leaving out", self.removed), ("putting in", self.inserted)]
-        return " and ".join(f"{verb} {data.decode('utf-8', 'replace')!r}" for verb, data in parts if data)
-
-
-def find_repair(matcher: GrammarMatcher, plan: GrammarPlan, data: bytes, at: int, walk: Walk) -> Repair | None:
-    """Return the change after which most of `data` passes, `None` if none gets beyond the next few bytes."""
-    best: tuple[int, Repair] | None = None
-    for repair in _candidates(data, at, walk):
-        if matcher.limits_reached:
-            break
-        changed = repair.apply(data)
-        gained = matcher.walk(plan, changed).accepted - at - len(repair.inserted)
-        left = len(data) - at - len(repair.removed)
-        worth = gained - 2 * len(repair.removed) - len(repair.inserted)
-        if gained > min(_LOOK_AHEAD, left - 1) and (best is None or worth > best[0]):
-            best = worth, repair
-    return None if best is None else best[1]
-
-
-def original_place(place: int, repairs: list[Repair]) -> int:
-    """Return where a byte of repaired data was before the repairs, all of which come before it."""
-    for repair in reversed(repairs):
-        after = repair.at + len(repair.inserted)
-        place = place - len(repair.inserted) + len(repair.removed) if place >= after else repair.at
-    return place
-
-
-def _candidates(data: bytes, at: int, walk: Walk) -> Iterator[Repair]:
-    for size in _SKIPS:
-        if at + size < len(data) and _is_edge(data, at + size):
-            yield Repair(at, data[at : at + size], b"")
-    ahead = data[at : at + _LOOK_AHEAD]
-    seen = set()
-    for sample in walk.samples:
-        wanted = sample.encode()
-        found = wanted.find(ahead) if ahead else -1
-        for inserted in (wanted[: max(found, 0)], wanted):
-            if inserted and inserted not in seen:
-                seen.add(inserted)
-                yield Repair(at, b"", inserted)
-
-
-def _is_edge(data: bytes, at: int) -> bool:
-    """Return whether a character begins at a byte."""
-    return data[at] & 0xC0 != 0x80
