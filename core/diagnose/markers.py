@@ -40,6 +40,11 @@ def find_markers(text: str) -> Iterator[Span]:
         yield Span(*match.span())
 
 
+def has_marker(text: str) -> bool:
+    """Return whether `text` has a structural marker of any family, quoted or not."""
+    return _MARKER.search(text) is not None
+
+
 def find_used_markers(text: str) -> Iterator[Span]:
     """Yield unquoted markers that no sentence mentions either, as remnants of a structure would be.
 

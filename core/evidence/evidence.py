@@ -28,8 +28,8 @@ from prompt_debugger.core.formats import CONTROL_TOKEN
 
 _OF_ANSWER = "The answer itself shows this prompt: according to the server, it is the one of this run."
 _IN_LOG = "it contains no control token, and a log may leave them out"
-# A text that begins with the rest of a marker, or with a marker that only occurs within a call.
-# A call whose opening marker is not there: where the text begins, or a line of it that is not a whole header.
+# A text without its beginning: it begins with the rest of a marker or with one that only occurs within a call, or a
+# line of it does that is not a whole header.
 _MID_CALL = re.compile(
     r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>"
     r"|(?:/?[\w|]{0,40})>\s{0,4}[{\[]\s{0,4}\""
@@ -150,7 +150,7 @@ def _shows_flags(server: Server) -> bool:
 
 
 def _contains_error(result: ChatResult) -> bool:
-    """Return whether an answer tells of an error; that its end was not copied is not one."""
+    """Return whether an answer reports an error; a stream that was copied without its end does not."""
     return result.error is not None and "ended without a finish reason" not in result.error
 
 
@@ -198,7 +198,7 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
     warned = next((piece.server for piece in pieces if piece.server is not None and piece.server.log_warnings), None)
     if whole.server is not None and warned is not None and warned.kind == whole.server.kind:
         whole = replace(whole, server=replace(whole.server, log_warnings=warned.log_warnings))
-    reason = next((piece.raw_reason for piece in pieces if piece.raw), "")  # which is of that raw output alone
+    reason = next((piece.raw_reason for piece in pieces if piece.raw), "")  # it is about that raw output alone
     is_of_answer = next((piece.is_prompt_of_answer for piece in pieces if piece.prompt), False)  # likewise
     return replace(
         whole,
@@ -209,18 +209,16 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
 
 
 def _stop_by_protocol(evidence: Evidence) -> tuple[str, ...]:
-    """Say why `stop` with a call is not a fault if the request names the tool."""
+    """Return the note that `stop` with a call is no fault, where the request names the tool."""
     result, request = _chat_of(evidence), evidence.request
     if result is None or request is None or result.finish_reason != "stop" or not result.message.get("tool_calls"):
         return ()
     if not isinstance(request.body.get("tool_choice"), dict):
         return ()
-    return (
-        (
-            "finish_reason is `stop` next to a call, which is what the protocol requires if `tool_choice` names "
-            "the tool."
-        ),
+    note = (
+        "finish_reason is `stop` next to a call, which is what the protocol requires if `tool_choice` names the tool."
     )
+    return (note,)
 
 
 def _prompt(text: str, *, is_of_answer: bool) -> Prompt:

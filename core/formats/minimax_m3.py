@@ -43,18 +43,18 @@ _MAX_DEPTH = 100
 
 @dataclass(slots=True)
 class _Element:
-    """An element being read: its text, or its children."""
+    """An element being read.
+
+    Attributes:
+        key: Its name.
+        text_start: Where its text or its first child begins.
+        children: Name and value of each child. Until a schema gives it a type, a value is a text, or its own children
+            as a list of lists `[name, value]`.
+    """
 
     key: str
     text_start: int
-    children: list[tuple[str, JSON | _Text]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """Text of an element, not typed yet."""
-
-    text: str
+    children: list[tuple[str, JSON]]
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
@@ -102,7 +102,7 @@ def _read_call(
     return build_call(raw, opener.start(), header, Arguments(span, decoded, status, problem, after))
 
 
-def _read_elements(raw: str, span: Span) -> tuple[list[tuple[str, JSON | _Text]], str | None]:
+def _read_elements(raw: str, span: Span) -> tuple[list[tuple[str, JSON]], str | None]:
     """Read nested elements; return the outermost ones and what is wrong."""
     root = _Element("", span.start, [])
     stack = [root]
@@ -120,26 +120,20 @@ def _read_elements(raw: str, span: Span) -> tuple[list[tuple[str, JSON | _Text]]
         element = stack.pop()
         if not stack or element.key != tag.group("key"):
             return root.children, f"</{tag.group('key')}> closes nothing"
-        text = _Text(raw[element.text_start : tag.start()])
-        value: JSON | _Text = _nested(element.children) if element.children else text
-        stack[-1].children.append((element.key, value))
+        text = raw[element.text_start : tag.start()]
+        stack[-1].children.append((element.key, [[*child] for child in element.children] or text))
     if len(stack) > 1:
         return root.children, f"the value of {stack[1].key!r} is not closed"
     rest = skip_space(raw, position, span.stop)
     return root.children, stray if rest >= span.stop else f"stray text: {raw[rest : rest + 40]!r}"
 
 
-def _nested(children: list[tuple[str, JSON | _Text]]) -> JSON:
-    """Keep children as pairs until the schema is known."""
-    return [[key, value.text if isinstance(value, _Text) else value] for key, value in children]
-
-
-def _typed_object(children: list[tuple[str, JSON | _Text]], schema: JSONObject) -> JSONObject:
+def _typed_object(children: list[tuple[str, JSON]], schema: JSONObject) -> JSONObject:
     properties = schema.get("properties")
     known = properties if isinstance(properties, dict) else {}
     result: JSONObject = {}
     for key, child in children:
-        value = _typed(child.text if isinstance(child, _Text) else child, known.get(key))
+        value = _typed(child, known.get(key))
         earlier = result.get(key)
         result[key] = value if key not in result else [*(earlier if isinstance(earlier, list) else [earlier]), value]
     return result

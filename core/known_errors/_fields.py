@@ -30,8 +30,8 @@ _WITHIN = re.compile(
 )
 _NAMED = re.compile(
     r"(?<!method )(?<!function )(?<!tool )(?<!node )(?<!class )(?<!module )(?<!model )"
-    r"(?<!of type )(?<!input )(?<!attribute )"  # names of a program's own
-    r"(?<!\.)[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"](?!\.[`'\"])"  # a table and its column are none
+    r"(?<!of type )(?<!input )(?<!attribute )"  # names of things in a program
+    r"(?<!\.)[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"](?!\.[`'\"])"  # not a table's name before its column
 )
 _INDEX = re.compile(
     r"(?:\bmessages?\b.{0,60}?\b(?:at )?(?:index|position|number|#) ?#?|messages? index |messages\[|message"

@@ -61,7 +61,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "LiteLLM has to send the image itself to this provider, and the address is not a `data:` URL that it can read.",
         "Send the image as `data:image/jpeg;base64,…` with its real type.",
-        "litellm/litellm_core_utils/prompt_templates/factory.py: convert_to_anthropic_image_obj",
+        f"{_FACTORY}: convert_to_anthropic_image_obj",
         field="messages",
     ),
     KnownError(

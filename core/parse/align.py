@@ -49,11 +49,9 @@ def align(source: str, target: str) -> tuple[Match, ...]:
 
 def gaps_between(matches: Sequence[Match], source_length: int, target_length: int) -> Iterator[tuple[Span, Span]]:
     """Yield the stretches of both texts between matches; one of the two may be empty."""
-    source, target = 0, 0
-    for match in (*matches, Match(source_length, target_length, 0)):
-        if match.source_start > source or match.target_start > target:
-            yield Span(source, match.source_start), Span(target, match.target_start)
-        source, target = match.source_start + match.length, match.target_start + match.length
+    for source, target, _ in _add_gaps(matches, source_length, target_length):
+        if source.start < source.stop or target.start < target.stop:
+            yield source, target
 
 
 def common_prefix_length(left: str, right: str, left_start: int = 0, right_start: int = 0) -> int:
@@ -204,6 +202,7 @@ def _place(places: dict[str, list[int]], block: str, at_least: int) -> int | Non
 
 
 def _add_gaps(matches: Sequence[Match], source_length: int, target_length: int) -> Iterator[tuple[Span, Span, Match]]:
+    """Yield each match with the stretches of both texts before it; last an empty match at their ends."""
     source, target = 0, 0
     for match in (*matches, Match(source_length, target_length, 0)):
         yield Span(source, match.source_start), Span(target, match.target_start), match

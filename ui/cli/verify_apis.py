@@ -18,7 +18,7 @@ from prompt_debugger.core.tools.apis import COMPARED
 from prompt_debugger.core.tools.apis.dataset import differences_of
 from prompt_debugger.core.tools.verify import Kept, Outcome, Plan, compare_rows
 from prompt_debugger.ui.cli.progress import log
-from prompt_debugger.ui.cli.verify_results import judge_rows, leave, report_rows, status_of
+from prompt_debugger.ui.cli.verify_results import judge_rows, report_rows, status_of, write_and_print
 from prompt_debugger.ui.cli.verify_words import percent, summary_to_terminal
 from prompt_debugger.ui.present.words import count_of
 from prompt_debugger.ui.report import apis_to_html
@@ -70,7 +70,7 @@ def finish_apis(options: argparse.Namespace, plan: Plan, kept: Kept, outcome: Ou
         "rows_that_differ": {api.value: dump_document(found.rate_of(api)) for api in others},
         "differences": [*found.document()],
     }
-    leave(options, by_api, document, "\n".join(_lines(document)) + "\n")
+    write_and_print(options, by_api, document, "\n".join(_lines(document)) + "\n")
     if options.report:
         folder = Path(options.report)
         for side, one in enumerate(by_api):

@@ -1,4 +1,4 @@
-"""What `verify` leaves: results, summary, JUnit, what is printed, and the exit status; `verify merge` for shards."""
+"""How a `verify` ends: results, summary, JUnit, report, output, exit status; and `verify merge` for shards."""
 
 from __future__ import annotations
 
@@ -59,13 +59,14 @@ def check_gates(options: argparse.Namespace) -> None:
 
 
 class Judged(NamedTuple):
-    """What is said of the rows of a server.
+    """The rows of a server, judged.
 
     Attributes:
-        name: What was verified.
-        api: By which API it was asked.
-        summary: Of them.
-        held: Which gates hold of it.
+        name: What was verified, in words.
+        api: The API it was asked by.
+        rows: Returns the rows, anew each time.
+        summary: Their summary.
+        held: Whether each gate triggers, by its text.
     """
 
     name: str
@@ -76,7 +77,7 @@ class Judged(NamedTuple):
 
 
 def finish(options: argparse.Namespace, plan: Plan, journal: Kept, outcome: Outcome) -> int:
-    """Write the files of all servers, say what came out, and return the exit status."""
+    """Write the files of all servers, print the summary of the first, and return the exit status."""
     baseline: tuple[str, _Rows] | None = None
     if len(outcome.names) > 1:
         other = _next_to(Path(options.output))
@@ -86,7 +87,7 @@ def finish(options: argparse.Namespace, plan: Plan, journal: Kept, outcome: Outc
         baseline = (outcome.names[1], lambda: journal.rows(1))
     elif options.baseline:
         baseline = (Path(options.baseline).name, lambda: read_results(Path(options.baseline)))
-    one = _leave(options, lambda: journal.rows(0), outcome.about(plan), baseline)
+    one = _end_one(options, lambda: journal.rows(0), outcome.about(plan), baseline)
     if options.report:
         report_rows(Path(options.report), one, journal, plan.journal)
     return status_of(options, outcome, [one])
@@ -111,7 +112,7 @@ def merge(options: argparse.Namespace) -> int:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     about = About("merged", ", ".join(path.name for path in paths), "1/1", count, 0, None, now, 0)
     baseline = Path(options.baseline) if options.baseline else None
-    one = _leave(options, rows, about, None if baseline is None else (baseline.name, lambda: read_results(baseline)))
+    one = _end_one(options, rows, about, None if baseline is None else (baseline.name, lambda: read_results(baseline)))
     if options.report:
         report_rows(Path(options.report), one, None, None)
     return status_of(options, None, [one])
@@ -136,22 +137,22 @@ def report_rows(folder: Path, one: Judged, journal: Kept | None, file: Path | No
 def judge_rows(
     options: argparse.Namespace, rows: _Rows, about: About, output: Path, paired: PairedRecord | None
 ) -> Judged:
-    """Write the rows of a server and return what is said of them."""
+    """Write the rows of a server, and return them judged."""
     summary, held = gated_summary(rows(), about, [read_gate(text) for text in options.fail_if], paired)
     write_rows(output, rows())
     by = "" if about.api is Api.CHAT else f" by {about.api.label}"
     return Judged(f"{about.dataset} against {about.endpoint}{by}", about.api, rows, summary, held)
 
 
-def leave(options: argparse.Namespace, all_of_it: Sequence[Judged], document: JSONObject, text: str) -> None:
+def write_and_print(options: argparse.Namespace, judged: Sequence[Judged], document: JSONObject, text: str) -> None:
     """Write summary and JUnit, and print the summary: `document` as JSON, `text` for a person."""
     _write_text(Path(options.summary), write_json(document) + "\n")
     if options.junit:
-        write_junit(Path(options.junit), (Suite(one.name, one.rows(), one.held) for one in all_of_it))
+        write_junit(Path(options.junit), (Suite(one.name, one.rows(), one.held) for one in judged))
     if options.github:
-        for one in all_of_it:
+        for one in judged:
             holding = [gate for gate, holds in one.held.items() if holds]
-            by = "" if len(all_of_it) == 1 else f" by {one.api.label}"
+            by = "" if len(judged) == 1 else f" by {one.api.label}"
             for gate in holding:
                 annotate("error", "verify --fail-if", f"{gate} holds{by}.")
             add_summary(verify_summary(one.summary, holding))
@@ -161,18 +162,18 @@ def leave(options: argparse.Namespace, all_of_it: Sequence[Judged], document: JS
         print_text(text)
 
 
-def _leave(options: argparse.Namespace, rows: _Rows, about: About, baseline: tuple[str, _Rows] | None) -> Judged:
+def _end_one(options: argparse.Namespace, rows: _Rows, about: About, baseline: tuple[str, _Rows] | None) -> Judged:
     """Write rows, summary and JUnit, and print the summary."""
     paired: PairedRecord | None = None
     if baseline is not None:
         paired = compare_rows(rows(), baseline[1](), baseline[0])
     one = judge_rows(options, rows, about, Path(options.output), paired)
-    leave(options, [one], one.summary, summary_to_terminal(one.summary))
+    write_and_print(options, [one], one.summary, summary_to_terminal(one.summary))
     return one
 
 
 def status_of(
-    options: argparse.Namespace, outcome: Outcome | None, all_of_it: Sequence[Judged], *, differs: bool = False
+    options: argparse.Namespace, outcome: Outcome | None, judged: Sequence[Judged], *, differs: bool = False
 ) -> int:
     """Return the exit status: whether a gate triggers, or, without gates, whether anything is wrong."""
     if outcome is not None and outcome.error is not None:
@@ -182,8 +183,8 @@ def status_of(
     if outcome is not None and outcome.stopped == "interrupted":
         return INTERRUPTED
     if options.fail_if:
-        return FOUND if any(any(one.held.values()) for one in all_of_it) else OK
-    return FOUND if differs or any(_has_errors(one.summary) for one in all_of_it) else OK
+        return FOUND if any(any(one.held.values()) for one in judged) else OK
+    return FOUND if differs or any(_has_errors(one.summary) for one in judged) else OK
 
 
 def _has_errors(summary: JSONObject) -> bool:

@@ -151,7 +151,7 @@ def _switches_sentence(report: WhatIf, by_kind: dict[EffectKind, list[Effect]]) 
     )
     if not report.effects:
         return size
-    return f"{size} Of {count_of(len(report.effects), 'switch').replace('switchs', 'switches')}: {counted}."
+    return f"{size} Of {count_of(len(report.effects), 'switch')}: {counted}."
 
 
 def _named(effect: Effect) -> JSONObject:
@@ -173,7 +173,7 @@ def difference_to_view(difference: TokenDifference) -> JSONObject:
     left_out = len(difference.hunks) - MAX_HUNKS
     notes = []
     if left_out > 0:
-        notes.append(f"{count_of(left_out, 'further stretch').replace('stretchs', 'stretches')} differ.")
+        notes.append(f"{count_of(left_out, 'further stretch')} differ.")
     if not difference.is_aligned:
         notes.append("Too long and too different to be aligned: the middle is shown as one piece.")
     return {

@@ -56,8 +56,8 @@ STAGE_WORDS = {
 
 
 def count_of(number: int, word: str) -> str:
-    """Return a count with its unit: `1 token`, `1,024 tokens`."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+    """Return a count with its unit: `1 token`, `1,024 tokens`, `2 switches`."""
+    return f"{number:,} {word}" + ("" if number == 1 else "es" if word.endswith("ch") else "s")
 
 
 def seconds(value: float | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What gradio keeps of each open page: what it must not keep, what is dropped, and whose event is next.
+"""What gradio keeps of each open page: what it must not keep, what is dropped, and which event is next.
 
 It stores the last value of every component of every session, as it came in, to be able to write a link to them; our
 link route is closed, and a pasted curl command may contain a key. The trace of the last run stays in its session's
@@ -32,8 +32,8 @@ from prompt_debugger.ui.web.one_listener import take_over
 def keep_no_values() -> None:
     """Make sessions forget the values of components as soon as an event has had them.
 
-    Nor do they describe the page to themselves, which they do for the same link: it took a third of the time of a new
-    visitor's first event, and some of every step of a run.
+    They do not build a description of the page either, which serves the same link: it took a third of the time of a
+    new visitor's first event, and some of every step of a run.
     """
     SessionState._update_value_in_config = _forget  # type: ignore[assignment, method-assign]  # there is no setting for it
     BlocksConfig.__copy__ = _undescribed  # type: ignore[method-assign]  # sessions alone copy it
@@ -47,7 +47,7 @@ _copy_config: Callable[[BlocksConfig], BlocksConfig] = BlocksConfig.__copy__
 
 
 def _undescribed(config: BlocksConfig) -> BlocksConfig:
-    """Return a session's copy of what the page is made of, which describes nothing."""
+    """Return a session's copy of the page's components, which describes none of them."""
     copied = _copy_config(config)
     copied.config_for_block = lambda *_: {}  # type: ignore[method-assign]
     return copied

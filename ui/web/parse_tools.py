@@ -118,7 +118,7 @@ class ParseTools:
                 )
                 yield MatrixChange(payload)
         judged = await add_outcomes(run, step.outcomes)
-        yield await in_thread(_all_asked, judged, step.version)
+        yield await in_thread(_final_change, judged, step.version)
 
     @shown_as(lambda error: MatrixChange(tool_error_payload(error)))
     async def lost_call(
@@ -135,7 +135,7 @@ class ParseTools:
         call = ask_parsers(asked, self._engine, self._tokenizer(asked, tokenizer))
         async with aclosing(ticking(_once(call), self._redraw_rate)) as ticks:
             async for judged in ticks:
-                yield MatrixChange() if judged is None else await in_thread(_judged_again, judged, run or 0)
+                yield MatrixChange() if judged is None else await in_thread(_add_verdict, judged, run or 0)
 
     async def ask_silently(self, trace: Trace) -> Trace | None:
         """Return a run, no longer on display, with the results of vLLM's parsers; `None` if they cannot be asked."""
@@ -163,14 +163,14 @@ class ParseTools:
         self, trace: Trace | None, tokenizer: str, parser: str, versions: str
     ) -> AsyncGenerator[str | None, None]:
         """Ask parsers in several releases of their engines; those that are not here are fetched."""
-        if self._settings.public:  # a stranger must not make this machine download
+        if self._settings.public:  # visitors must not make this machine download
             raise RequestError(
                 "Older releases are not downloaded on a public page.", "Run the program on your own machine to do that."
             )
         run = _require_output(trace)
         questions, engines = _release_questions(run, parser, _versions(versions))
         output = output_of_trace(run, self._tokenizer(run, tokenizer))
-        assert output is not None, "a run that was needed has an output"
+        assert output is not None, "`_require_output` let it through"
         total = sum(len(wanted) for wanted in questions.values())
         done: list[ReleaseTable] = []
         async with VllmReleases(max_warm=1, fetch=True) as source:
@@ -302,7 +302,7 @@ def _release_questions(trace: Trace, named: str, versions: list[str]) -> tuple[d
     Raises:
         DebuggerError: A release is malformed, or no parser is known for its engine.
     """
-    assert trace.parse is not None, "a run that was needed has been read"
+    assert trace.parse is not None, "`_require_output` let it through"
     names = re.findall(r"[^\s,;]+", named) or _own_parsers(trace)
     of_engine = versions_by_engine(versions, engine_of_parser(names[0]) if names else "vllm")
     if not named.strip():
@@ -335,12 +335,12 @@ async def _once(call: Awaitable[T]) -> AsyncIterator[T]:
     yield await call
 
 
-def _judged_again(judged: Trace, run: int) -> MatrixChange:
-    """Return what the page shows of a run once the parsers were asked about the call that it lost."""
-    return _all_asked(judged, "")._replace(verdict=verdict_payload(judged, run=run))
+def _add_verdict(judged: Trace, run: int) -> MatrixChange:
+    """Return the final change of a run whose lost call the parsers were asked about: with its verdict."""
+    return _final_change(judged, "")._replace(verdict=verdict_payload(judged, run=run))
 
 
-def _all_asked(judged: Trace, version: str) -> MatrixChange:
+def _final_change(judged: Trace, version: str) -> MatrixChange:
     """Return what the page shows once all parsers have answered."""
     matrix = matrix_payload(judged, version=version)
     return MatrixChange(matrix, findings_payload(judged), stages_payload(judged), judged)

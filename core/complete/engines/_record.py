@@ -29,7 +29,7 @@ VLLM_FIELDS: JSONObject = {"return_token_ids": True, "return_prompt_text": True}
 
 
 class ControlTokens(StrEnum):
-    """What becomes of control tokens in the text that a server gives."""
+    """What becomes of control tokens in the text that a server returns."""
 
     KEPT = "kept"
     LEFT_OUT = "left-out"
@@ -47,8 +47,8 @@ class Marks:
         believed_with: Path that must answer for the above to be believed: a list of models may be anyone's. "" if it
             is believed at once, `None` if never, so that paths which overrule are asked.
         paths: Paths of its own, asked with GET where nothing else is known.
-        is_it: Told what they answered, `{}` for no answer, says whether it is this software.
-        overrules: Whether that counts also where the list of models says another.
+        is_it: Returns from their answers, `{}` for no answer, whether it is this software.
+        overrules: Whether this counts also where the list of models names other software.
         order: Where several fit, the lowest is taken.
     """
 
@@ -86,7 +86,7 @@ class OwnFields:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlaces:
-    """Where its answers put what is known of the run: the keys that lead there; none for nowhere of its own.
+    """Where a server's answers report on the run: the keys that lead there; empty if they do not.
 
     vLLM's places are looked at in every answer. An event of a stream has what came since the one before it.
 
@@ -104,15 +104,15 @@ class AnswerPlaces:
 
 
 async def no_pieces(_: HttpConnection, __: str | None, ___: str) -> Mapping[int, bytes | str]:
-    """Tell nothing."""
+    """Return no piece."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """How it is asked for what it offers beyond the OpenAI endpoints; a feature says whether it is asked at all.
+    """How a server is asked for what it offers beyond the OpenAI endpoints, if it has the feature.
 
-    Each is given the connection first, and raises `BackendError` where the server does not do it.
+    Each function takes the connection first, and raises `BackendError` where the server refuses.
 
     Attributes:
         render: What would run for a chat request, ids and sampling (feature `render`).
@@ -160,7 +160,7 @@ class OwnParsers:
 
     Attributes:
         prefix: What their names begin with, up to the colon, as `--parser` takes them.
-        spellings: How their names are written, shown to anyone who gave a wrong one.
+        spellings: How their names are written, shown where a name is wrong.
         is_name: Says of a name with that prefix whether it is one.
         offered: Names that a server offers, as far as it says.
         run: Runs one on an output; what the server refuses is a `BackendError`, what it cannot read an `error` in the

@@ -36,12 +36,12 @@ _MIN_CHARS = 2  # an opening bracket alone says nothing
 def find(trace: Trace) -> Iterator[Report]:
     """Report every call whose arguments stop early."""
     for call in altered_arguments(trace):
-        returned, written, span = as_text(call.returned.arguments) or "", call.written.arguments, call.written
+        returned, written = as_text(call.returned.arguments) or "", call.written.arguments
         if not (_MIN_CHARS <= len(returned) < len(written) and written.startswith(returned)):
             continue
         size = len(returned)
         limit = " This is a multiple of 1,024, so a parser buffer was probably full." if size % _BUFFER == 0 else ""
-        start = (span.arguments_span or span.char_span).start + size
+        start = (call.written.arguments_span or call.written.char_span).start + size
         yield Report(
             title=f"The arguments of the call to `{call.written.name}` were cut after {size:,} of "
             f"{len(written):,} characters.",

@@ -30,7 +30,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
-from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.markers import has_marker
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
@@ -54,21 +54,15 @@ def find(trace: Trace) -> Iterator[Report]:
         name = call.name or ""
         is_known = name in offered or name == NAME_NOT_COPIED
         if not is_known and (unit := _repeated(name)):
-            yield _many(call, unit, len(name) // len(unit))
+            yield _report_repeated(call, unit, len(name) // len(unit))
             return
-        if (
-            name
-            and not is_known
-            and not _SHORTENED.search(name)
-            and _NO_NAME.search(name)
-            and not any(True for _ in find_markers(name))
-        ):
-            yield _longer(call, name)
+        if name and not is_known and not _SHORTENED.search(name) and _NO_NAME.search(name) and not has_marker(name):
+            yield _report_more_than_name(call, name)
             return
 
 
 def _repeated(name: str) -> str:
-    """Return what a name is made of several times; "" of any other.
+    """Return the name of which a name is several copies; "" if it is not.
 
     >>> _repeated("get_timeget_time"), _repeated("get_time"), _repeated("tomtom")
     ('get_time', '', '')
@@ -77,7 +71,7 @@ def _repeated(name: str) -> str:
     return name[:period] if _MIN_UNIT <= period < len(name) else ""
 
 
-def _many(call: CallField, unit: str, count: int) -> Report:
+def _report_repeated(call: CallField, unit: str, count: int) -> Report:
     return Report(
         title=f"The name of a returned call is `{unit}`, {count} times.",
         detail=f"`{call.field}.function.name` was assembled from pieces of a stream that each had the whole name. In "
@@ -131,7 +125,7 @@ def _name_within(call: CallField) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
-def _longer(call: CallField, name: str) -> Report:
+def _report_more_than_name(call: CallField, name: str) -> Report:
     if _SPACED.fullmatch(name):
         return Report(
             title=f"The name of a returned call contains spaces: `{name}`.",

@@ -39,7 +39,7 @@ _STREAMS_NOTHING = frozenset({"phi4_mini_json"})  # vLLM up to 0.32: `extract_to
 _LEFT_OUT = "does not exist in chat completions; it was left out."  # of a part, such as a tool of the vendor's own
 _WRITE_NOTHING = ("Anthropic", "Google")  # whose models end a turn without a word, with tokens counted for it
 _MIN_TOKENS = 8  # more than the markers of a turn and an empty reasoning block
-_WHOLE = "there this parser reads calls."
+_READS_WHOLE = "there this parser reads calls."
 _TO_COMPARE = (
     "a call in that answer is one that the parser loses in streams, and a newer release may not. If that is empty, "
     "too, the model ended its turn at once."
@@ -89,7 +89,7 @@ def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
         + (" That parser has no streaming half: of every call it streams nothing." if is_silent else "")
         + " The message contains no text, no call, no reasoning and no refusal.",
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
-        fix=f"Send the same request without `stream`: {_WHOLE if is_silent else _TO_COMPARE}",
+        fix=f"Send the same request without `stream`: {_READS_WHOLE if is_silent else _TO_COMPARE}",
         certainty=Certainty.OBSERVED if is_silent else Certainty.INFERRED,
         severity=Severity.ERROR if is_silent else None,
         stage=Stage.PARSE if is_silent else None,

@@ -55,7 +55,7 @@ from prompt_debugger.core.diagnose.fields import (
 )
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, next_turn, repeated_token
-from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
+from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers, has_marker
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.parser_setup import own_way, start_with
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -196,7 +196,7 @@ def _is_marker(trace: Trace, text: str) -> bool:
     special = () if trace.vocabulary is None else trace.vocabulary.special.values()
     if _TAG.search(text) is not None:
         return True
-    return any(True for _ in find_markers(text)) or any(marker in text for marker in special if marker)
+    return has_marker(text) or any(marker in text for marker in special if marker)
 
 
 def _find_in_content(trace: Trace, field: str, text: str) -> tuple[FindingEvidence, ...]:

@@ -30,14 +30,15 @@ from prompt_debugger.core.base.protocols import ReadContext, Rule
 from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, returned_calls, texts_inside
-from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.markers import find_markers, has_marker
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, written_as
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import pick_format
 
 _CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_")
-_TAG = re.compile(r"</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?\s{0,4}\Z")  # ends a key
+# At the end of a key.
+_TAG = re.compile(r"</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?\s{0,4}\Z")
 _FIX = (
     "Read the calls from the raw output: what follows the marker is another call, or the end of this one. "
     "Report the value to the authors of the server's parser, which missed its end; a template or parser of "
@@ -53,9 +54,9 @@ def find(trace: Trace) -> Iterator[Report]:
         arguments = decode_json(as_text(call.arguments) or "")
         written = origins.get(index)
         if isinstance(arguments, dict) and (written is None or written.arguments_json != arguments):
-            values = [text for text in texts_inside(arguments) if any(True for _ in find_markers(text))]
+            values = [text for text in texts_inside(arguments) if has_marker(text)]
             yield from (
-                _read_in_values(trace, call, values)
+                _report_in_values(trace, call, values)
                 if not (key := _tagged_key(arguments))
                 else _report_in_key(call, key)
             )
@@ -70,7 +71,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _swallowed(trace: Trace, text: str, own: str | None) -> str:
-    """Name the calls that begin inside a value or an id."""
+    """Return a sentence that names the calls inside a value or an id; "" if there are none."""
     context = ReadContext(tools=trace.request.tools)
     calls = pick_format(text, context).read(text, context).calls
     names = list(dict.fromkeys(call.name for call in calls if call.name and (len(calls) == 1 or call.name != own)))
@@ -112,7 +113,7 @@ def _report_in_key(call: CallField, key: str) -> Iterator[Report]:
     )
 
 
-def _read_in_values(trace: Trace, call: CallField, values: list[str]) -> Iterator[Report]:
+def _report_in_values(trace: Trace, call: CallField, values: list[str]) -> Iterator[Report]:
     """Report the first value that continues into the markup around it."""
     for value in values:
         markers = list(find_markers(value))

@@ -26,7 +26,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, returned_calls
-from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.markers import has_marker
 from prompt_debugger.core.diagnose.near_names import MAX_ASKED, closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
@@ -41,7 +41,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     reported = 0
     for call in returned_calls(trace):
-        if call.name is None or call.name in settled or any(True for _ in find_markers(call.name)):
+        if call.name is None or call.name in settled or has_marker(call.name):
             continue
         field = f"{call.field}.function.name"
         near = _nearest(call.name, known) if reported < MAX_ASKED else None

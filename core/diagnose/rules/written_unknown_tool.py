@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
-from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.markers import has_marker
 from prompt_debugger.core.diagnose.near_names import MAX_ASKED, closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, body_calls, in_raw
@@ -41,7 +41,7 @@ def find(trace: Trace) -> Iterator[Report]:
     offered = {*known}
     reported = 0
     for _, call in body_calls(trace):
-        if call.name is None or call.name in offered or any(True for _ in find_markers(call.name)):
+        if call.name is None or call.name in offered or has_marker(call.name):
             continue
         near = closest(call.name, known) if reported < MAX_ASKED else None
         reported += 1

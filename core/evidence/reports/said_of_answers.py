@@ -1,10 +1,10 @@
-"""What people say of an answer that they do not show, beside its calls: where its thoughts went, and its schema.
+"""What people say of an answer that they do not show, apart from its calls: where its reasoning went, and its schema.
 
     content is always null, the whole answer is in `reasoning_content`
     the thinking ends up in content, though a reasoning parser is on
     `response_format` is silently ignored
 
-Only sentences that say what happened count, as for calls (`reported.py`).
+Only sentences that say what happened count, as for calls (`said_of_calls.py`).
 """
 
 from __future__ import annotations

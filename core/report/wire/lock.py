@@ -28,9 +28,9 @@ class LockDocument:
             read no call are left out.
         supports: What the template supports, by probe.
         findings: Codes and titles of what is wrong with the template.
-        prompts: The prompt of each usual conversation, "" for one that is refused; none in a lock of before.
-        lengths: Their lengths in tokens; none without a tokenizer.
-        tools: What becomes of each kind of tool in the prompt; none in a lock of before.
+        prompts: The prompt of each usual conversation, "" for one that is refused; empty in locks of earlier releases.
+        lengths: Their lengths in tokens; empty without a tokenizer.
+        tools: What becomes of each kind of tool in the prompt; empty in locks of earlier releases.
     """
 
     __pydantic_config__ = WIRE

@@ -25,13 +25,13 @@ class Store:
 
     Args:
         path: A file if its name ends in `.jsonl`, else a folder; made if it is not there.
-        most_bytes: Nothing more is written beyond.
+        most_bytes: Most bytes that the folder or file may grow to.
 
     Raises:
         RequestError: It cannot be written, or another capture writes there.
 
     Attributes:
-        next_number: Of the exchange that comes next.
+        next_number: Number of the next exchange.
     """
 
     def __init__(self, path: Path, most_bytes: int = MAX_STORED_BYTES) -> None:
@@ -46,18 +46,18 @@ class Store:
             os.close(self._open)
             message = f"Another capture is writing to {str(path)!r}."
             raise RequestError(message, "Give another path with --out.", field="--out")
-        self.next_number, self._size = self._look()
+        self.next_number, self._size = self._count()
 
     def take_number(self) -> int:
-        """Return the number of an exchange that begins."""
+        """Return the number of a new exchange, and count it."""
         self.next_number += 1
         return self.next_number - 1
 
     def write(self, number: int, kind: str, line: str) -> Path:
-        """Write an exchange.
+        """Write an exchange, and return its file.
 
         Raises:
-            RequestError: It cannot be written, or there is enough.
+            RequestError: It cannot be written, or the limit is reached.
         """
         data = f"{line}\n".encode("ascii")
         if self._size + len(data) > self._most:
@@ -71,7 +71,7 @@ class Store:
         return file
 
     def close(self) -> None:
-        """Let others write there."""
+        """Release the lock, so that others may write there."""
         os.close(self._open)
 
     def _open_folder(self) -> int:
@@ -82,8 +82,8 @@ class Store:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(self.path, _FLAGS | os.O_APPEND, 0o600)
 
-    def _look(self) -> tuple[int, int]:
-        """Return the number that comes next, and how many bytes are there."""
+    def _count(self) -> tuple[int, int]:
+        """Return the number of the next exchange, and the bytes stored so far; an unfinished last line is ended."""
         if not self.is_file:
             found = [(match, entry) for entry in self.path.iterdir() if (match := _NUMBERED.fullmatch(entry.name))]
             sizes = sum(entry.stat().st_size for _, entry in found)
@@ -92,7 +92,7 @@ class Store:
         with self.path.open("rb") as file:
             while data := file.read(1 << 20):
                 last, lines, size = data[-1:], lines + data.count(b"\n"), size + len(data)
-        if last != b"\n":  # its writer was killed in the midst
+        if last != b"\n":  # its writer was killed while writing
             os.write(self._open, b"\n")
             lines, size = lines + 1, size + 1
         return lines + 1, size

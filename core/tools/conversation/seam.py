@@ -126,7 +126,7 @@ def _compare_tokens(asked: Prompt, written: Completion, later: Prompt) -> Seam:
         old = _token_place("prompt", before, kept, asked.text)
     else:
         old = _token_place("output", output, kept - len(before), written.text)
-    return _broken(seam, old, _token_place("next", after, kept, later.text))
+    return replace(seam, before=old, after=_token_place("next", after, kept, later.text))
 
 
 def _compare_texts(asked: Prompt, written: Completion, later: Prompt) -> Seam:
@@ -138,11 +138,7 @@ def _compare_texts(asked: Prompt, written: Completion, later: Prompt) -> Seam:
     in_prompt = kept < len(asked.text)
     side, index = (asked.text, kept) if in_prompt else (written.text, kept - len(asked.text))
     old = _text_place("prompt" if in_prompt else "output", side, index)
-    return _broken(seam, old, _text_place("next", later.text, kept))
-
-
-def _broken(seam: Seam, before: SeamPlace, after: SeamPlace) -> Seam:
-    return replace(seam, before=before, after=after)
+    return replace(seam, before=old, after=_text_place("next", later.text, kept))
 
 
 def _token_place(where: _Where, tokens: Sequence[Token], at: int, text: str) -> SeamPlace:

@@ -218,13 +218,13 @@ _OF_MESSAGES = frozenset({Topic.REASONING, Topic.CONTENT, Topic.CALLS})
 
 @dataclass(frozen=True, slots=True)
 class TurnRenders:
-    """What surrounds a turn.
+    """The texts around a turn.
 
     Attributes:
         asked: The prompt that led to it.
         past: The conversation up to and with it, without a generation prompt.
-        known: `asked` and the output, each cut into units by itself, as a server has them.
-        later: The next prompt. Of both the units alone, without spans.
+        known: `asked` and the output, cut into units separately, as a server has them; without spans.
+        later: The next prompt; without spans.
     """
 
     asked: str
@@ -235,12 +235,12 @@ class TurnRenders:
 
 @dataclass(frozen=True, slots=True)
 class TurnStudy:
-    """One turn.
+    """One turn, and why the next prompt does not continue it.
 
     Attributes:
         base: The whole conversation.
         start: Index of the assistant message.
-        stop: Messages of the next prompt.
+        stop: How many messages the next prompt has.
         output: What the model wrote, where known.
         encoder: Cuts texts into units; shared by the turns of a conversation.
     """
@@ -313,10 +313,10 @@ class TurnStudy:
         return is_whole and _goes_on(other.known, other.later)
 
     def _proved(self, made: TurnRenders) -> BreakCause | None:
-        """Return the cause that rendering with it makes the difference disappear."""
+        """Return the cause with which rendering makes the difference disappear; `None` if none does."""
         messages = messages_of(self.base.body)[: self.start + 1]
         shared = common_length(made.known.text, made.later.text)
-        if made.later.text.startswith(made.past):  # the message is printed alike; it was written differently
+        if made.later.text.startswith(made.past):  # the message is printed the same; the model wrote it differently
             if self.output is not None:
                 return self._rewritten(made, messages)
             if not self._is_in_opening(made, shared):
@@ -344,7 +344,7 @@ class TurnStudy:
         return not isinstance(closed, RenderFailure) and common_length(closed[0], made.asked) <= shared
 
     def _dropped(self, made: TurnRenders) -> BreakCause | None:
-        """Return whether the next prompt is the same without the turn."""
+        """Return the cause that the template drops the turn: the next prompt is the same without it."""
         body = self.base.body
         messages = messages_of(body)
         without_turn = [*messages[: self.start], *messages[self.start + 1 :]]
@@ -416,13 +416,13 @@ class TurnStudy:
         return None if isinstance(made, RenderFailure) else made[0]
 
     def _until(self, count: int, *, opens: bool = True) -> Variant:
-        """Return the conversation up to some message."""
+        """Return the first `count` messages; `opens` adds a generation prompt."""
         body = {**self.base.body, "messages": messages_of(self.base.body)[:count], "add_generation_prompt": opens}
         return replace(self.base, body=body)
 
 
 def _joined(prompt: Rendered, written: Rendered) -> Rendered:
-    """Return two texts behind each other, each cut into tokens by itself."""
+    """Return two texts one after the other, each cut into tokens separately."""
     shift = len(prompt.text)
     spans = tuple(span._replace(start=span.start + shift, stop=span.stop + shift) for span in written.char_spans)
     moved = (replace(token, char_span=span) for token, span in zip(written.tokens, spans, strict=True))

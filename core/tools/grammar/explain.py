@@ -161,7 +161,7 @@ def _explain_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, 
 
 
 def _explain_key(plan: GrammarPlan, tool: ToolGrammar, key: str | None, passes: _Passes) -> Explanation | None:
-    """Tell an undeclared key where the format's tag lists the keys, so that a looser schema would not show it."""
+    """Return the explanation by an undeclared key, in a format whose tag lists the keys; `None` if it is another."""
     properties = tool.parameters.get("properties") if isinstance(tool.parameters, dict) else None
     opened = replace(plan, open_keys=True)
     if key is None or not isinstance(properties, dict) or key in properties or not passes(opened):
@@ -198,7 +198,7 @@ def _escaped_key_at(stop: Stop) -> str | None:
 def _explain_order(
     plan: GrammarPlan, tool: ToolGrammar, loose: GrammarPlan, edit: SchemaEdit | None, tail: str
 ) -> Explanation:
-    """Tell a key that never comes from one that comes too late."""
+    """Return the explanation by a key that never comes, or by one that comes too late."""
     missing = None if edit is None else edit.missing
     if missing is None:
         missing = next((name for name in _required(tool.parameters) if not _is_written(name, tail)), None)

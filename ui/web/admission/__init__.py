@@ -8,7 +8,7 @@ Everything here acts on a request before gradio sees it, and nothing here reads 
     byte_quota   how much came in from a visitor within a minute, whatever became of it
     payloads     what an event may carry, by a table made from the built page
     pacing       who cost the page much recently, and begins later while others wait
-    trials       new pages, of which few at a time begin what costs much
+    trials       new pages: only a few at a time may begin what costs much
     held         the events that these two hold back
     kinds        which events there are, and how much of each one may use
     counts       how much of each kind is in use, by page and by visitor

@@ -1,12 +1,13 @@
-"""Who cost the page much recently, and how long their next event waits while it has others to serve.
+"""Who cost the page much recently, and how long their next event waits while the page has others to serve.
 
-All events are taken in by one process, hostile ones as fast as honest ones. So each visitor is charged for the
-processor time that their events took of it, and a little for each event that comes, and forgiven by half in 20 s.
-An event of a visitor who cost far more than the others do begins later while others wait, or the loop is late; so does
-one of a page that cost far more than another page of the same visitor. A page that cost little does not wait for what
-the others of its visitor do, unless so many of them cost a little that together they cost much. All who are held back
-stand in one line, and one of them begins every quarter of a second: of the visitor who cost least, the page that cost
-least. So no one is shut out, a page beside forty greedy ones is the next, and anyone who is alone never waits.
+All events are taken in by one process, hostile ones as fast as honest ones. Each visitor is charged for the processor
+time of their events, and a little for each event itself; half of a charge is gone after 20 s.
+
+An event is held back while others wait, or the loop is late, if its visitor cost far more than the other visitors, or
+its page far more than another page of the same visitor. A page that cost little does not wait because of its visitor's
+other pages, unless such pages together cost much. Events that are held back form one line: every quarter of a second
+one of them begins, of the visitor who cost least the page that cost least. So no one is shut out, a page next to forty
+greedy ones comes next, and a visitor who is alone never waits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Below the ledger: other parsers, split fuzz, releases, first illegal token; each with its button, Stop and view."""
+"""The tools below the ledger: other parsers, streaming test, releases, first token the grammar forbids."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class ParseToolsPanel(NamedTuple):
-    """Components of the tools."""
+    """Components of the tools; each form has its button, its Stop and its view."""
 
     matrix: Form
     lost_call: gr.Button
@@ -79,7 +79,7 @@ def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> Pars
 
 
 def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> None:
-    """Wire the tools; the view of the matrix is one of the run's own, which fills it when a call was lost."""
+    """Wire the tools; a run that lost a call fills the view of the matrix itself."""
     inputs = [page.trace, page.request.tokenizer]
 
     ends_with_run = partial(_ends_with_run, page.handlers.stops)
@@ -99,7 +99,7 @@ def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> N
     wire_form(panel.releases, "ask_releases", ends_with_run(tools.releases, _skipping), inputs, **form)
     wire_form(panel.constrained, "judge_constrained", ends_with_run(tools.constrained, _skipping), inputs, **form)
     views = [panel.splits.view, panel.releases.view, panel.constrained.view]
-    # What was found belongs to one output: another run, another case, and it goes.
+    # Results belong to one output: another run or another case clears them.
     for event, name in ((page.request.run.click, "run"), (page.request.case.input, "case")):
         event(lambda: ("", "", ""), None, views, api_name=f"clear_parse_tools_{name}", queue=False, **quiet())
 
@@ -121,7 +121,7 @@ def _wire_lost_call(
 def _ends_with_run(
     stops: Stops, ask: Callable[..., AsyncGenerator[T, None]], changes_of: Callable[[T], Any]
 ) -> Callable[..., AsyncGenerator[Any, None]]:
-    """Return what answers an event about the run that is shown: it ends silently where another one begins."""
+    """Return a handler that asks about the run on display, and ends silently as soon as another run begins."""
 
     async def run(visitor: gr.Request, *values: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401  # the fields' values, in their order
         with stops.follow_question(visitor.session_hash or "") as sign:

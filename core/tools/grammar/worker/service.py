@@ -101,14 +101,13 @@ def _write(answers: BinaryIO, answer: JSONObject) -> None:
     answers.flush()
 
 
-# Some grammars take long to compile. Others are compiled at once, and cost more with each byte of an answer:
-# repetitions within repetitions can be read in a number of ways that grows with the text. So each is followed for a
-# while.
+# Some grammars take long to compile. Others compile quickly, and each byte of an answer costs more than the one before:
+# nested repetitions can be read in a number of ways that grows with the text. So each is followed for a while.
 _MAX_BYTES = 1_500
 _WALKS = 4  # every other one sticks to its last byte
 _QUIET = False  # no tracing
 _USUAL = tuple(b'a0"e1,}]n:{[')
-_BLANKS = tuple(b" \n\t\r")  # of which many formats allow any number
+_BLANKS = tuple(b" \n\t\r")  # many formats allow any number of them
 _OTHERS = tuple(sorted({*range(256)} - {*_BLANKS}))
 
 

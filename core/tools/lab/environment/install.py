@@ -1,8 +1,8 @@
-"""One installation: a virtual environment, pip in lots, a try, the marker. Blocking; from any thread.
+"""One installation: a virtual environment, pip in batches, a try, the marker. Blocking; from any thread.
 
-A kill at any moment costs at most the lot that pip was at: what is installed is found again by its records, what was
-downloaded by pip's cache. The marker is written last, so nothing ever takes a half for a whole. Two installers of one
-folder do not meet: the first holds a lock that the kernel lets go when it dies.
+A kill at any moment costs at most the batch that pip was at: what is installed is found again by its records, what was
+downloaded by pip's cache. The marker is written last, so an environment counts only once it is complete. One installer
+works in a folder at a time: it holds a lock that the kernel releases when it dies.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _PIP = (
 )  # fmt: skip
 _DROPPED_VARIABLES = frozenset({"PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_ROOT", "PIP_REQUIRE_HASHES"})
 _SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-_MADE_SHARE, _TRIED_SHARE = 0.02, 0.03  # of the whole: making the environment, trying vLLM
-_CAME_SHARE = 0.75  # of a lot: its download
+_CREATION_SHARE, _CHECK_SHARE = 0.02, 0.03  # of the whole: making the environment, trying vLLM
+_DOWNLOAD_SHARE = 0.75  # of a batch: its download
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Installation:
             self._call([self.plan.base_python, "-m", "venv", str(home)], failure="the environment could not be created")
             (home / _MADE_NAME).touch()
         self._install(home, python)
-        self._announce(f"Trying vLLM {VLLM_VERSION}", 1.0 - _TRIED_SHARE)
+        self._announce(f"Trying vLLM {VLLM_VERSION}", 1.0 - _CHECK_SHARE)
         self._call([str(python), "-c", self._check], failure="the installed vLLM does not start")
         shutil.rmtree(home / "downloads", ignore_errors=True)
         _write_marker(home, self.plan)
@@ -142,25 +142,25 @@ class Installation:
         missing = [package for package in self.plan.packages if package.key not in there]
         total_mb = sum(package.size_mb for package in self.plan.packages) or 1.0
         done_mb = total_mb - sum(package.size_mb for package in missing)
-        for lot in batches(missing):
-            size_mb = sum(package.size_mb for package in lot)
-            watch = _LotWatch(_words(lot, len(there), len(self.plan.packages)), done_mb, size_mb, total_mb)
-            self._pip(home, python, lot, watch)
+        for batch in batches(missing):
+            size_mb = sum(package.size_mb for package in batch)
+            watch = _BatchWatch(_words(batch, len(there), len(self.plan.packages)), done_mb, size_mb, total_mb)
+            self._pip(home, python, batch, watch)
             done_mb += size_mb
             there = installed_keys(home)
 
-    def _pip(self, home: Path, python: Path, lot: Sequence[Package], watch: _LotWatch) -> None:
-        wanted = [package.requirement for package in lot]
+    def _pip(self, home: Path, python: Path, batch: Sequence[Package], watch: _BatchWatch) -> None:
+        wanted = [package.requirement for package in batch]
         cache = ["--cache-dir", str(home / "downloads")] if os.environ.get("PIP_NO_CACHE_DIR") else []
         command = [str(python), *_PIP, *cache]
         try:
             self._call([*command, *wanted], watch)
         except _CommandError:
-            if not any(package.name == "torch" for package in lot):
+            if not any(package.name == "torch" for package in batch):
                 raise
             self._call([*command, "--index-url", TORCH_INDEX, *wanted], watch)
 
-    def _call(self, command: Sequence[str], watch: _LotWatch | None = None, failure: str = "") -> None:
+    def _call(self, command: Sequence[str], watch: _BatchWatch | None = None, failure: str = "") -> None:
         """Run a command to its end.
 
         Raises:
@@ -209,8 +209,8 @@ class _CommandError(LabError):
         super().__init__(failure + reason, hint, log_tail="\n".join(lines))
 
 
-class _LotWatch:
-    """How far pip is with one lot: by what is in its scratch folder, then by what it says."""
+class _BatchWatch:
+    """How far pip is with one batch: by what is in its scratch folder, then by what it says."""
 
     def __init__(self, sentence: str, before_mb: float, size_mb: float, total_mb: float) -> None:
         self.sentence = sentence
@@ -218,7 +218,7 @@ class _LotWatch:
         self._size_mb = size_mb
         self._total_mb = total_mb
         self._is_installing = False
-        self._came = 0.0
+        self._done_share = 0.0
 
     def take_line(self, line: str) -> None:
         """Take a line of pip's output."""
@@ -227,18 +227,18 @@ class _LotWatch:
     def measure(self, scratch: Path) -> float:
         """Return the part done of the whole installation; never less than before."""
         if self._is_installing:
-            self._came = _CAME_SHARE
+            self._done_share = _DOWNLOAD_SHARE
         else:
             # A wheel is about half as big as what it unpacks to; the guess stops short of the end.
             share = _bytes_in(scratch) / 1e6 / max(self._size_mb * 0.5, 1.0)
-            self._came = max(self._came, min(share, 0.95) * _CAME_SHARE)
-        done = (self._before_mb + self._size_mb * self._came) / self._total_mb
-        return _MADE_SHARE + done * (1.0 - _MADE_SHARE - _TRIED_SHARE)
+            self._done_share = max(self._done_share, min(share, 0.95) * _DOWNLOAD_SHARE)
+        done = (self._before_mb + self._size_mb * self._done_share) / self._total_mb
+        return _CREATION_SHARE + done * (1.0 - _CREATION_SHARE - _CHECK_SHARE)
 
 
-def _words(lot: Sequence[Package], there: int, total: int) -> str:
-    biggest = lot[0]
-    more = f" and {len(lot) - 1} more" if len(lot) > 1 else ""
+def _words(batch: Sequence[Package], there: int, total: int) -> str:
+    biggest = batch[0]
+    more = f" and {len(batch) - 1} more" if len(batch) > 1 else ""
     return f"Installing {biggest.name} {biggest.version}{more} ({there} of {total} packages are installed)"
 
 
@@ -263,7 +263,11 @@ def _environment(scratch: Path) -> dict[str, str]:
 
 
 def _own(home: Path) -> None:
-    """Make the folder and sign it, or say why not."""
+    """Make the folder, with a file that says whose it is.
+
+    Raises:
+        LabError: It cannot be written.
+    """
     try:
         home.mkdir(parents=True, exist_ok=True)
         (home / OWNER_NAME).write_text(

@@ -92,15 +92,15 @@ def drop_halves(home: Path) -> None:
 
 
 def batches(packages: Sequence[Package]) -> Iterator[tuple[Package, ...]]:
-    """Yield packages, big ones first, in lots that pip is asked for at once: a kill costs at most one lot."""
-    lot: list[Package] = []
+    """Yield packages, large ones first, in batches for one pip each: a kill costs at most one batch."""
+    batch: list[Package] = []
     for package in sorted(packages, key=lambda one: -one.size_mb):
-        if lot and sum(one.size_mb for one in lot) + package.size_mb > _BATCH_MB:
-            yield tuple(lot)
-            lot = []
-        lot.append(package)
-    if lot:
-        yield tuple(lot)
+        if batch and sum(one.size_mb for one in batch) + package.size_mb > _BATCH_MB:
+            yield tuple(batch)
+            batch = []
+        batch.append(package)
+    if batch:
+        yield tuple(batch)
 
 
 def is_supported() -> bool:
