@@ -208,6 +208,11 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
     )
 
 
+def add_notes(evidence: Evidence, notes: Sequence[str]) -> Evidence:
+    """Return evidence with further notes."""
+    return replace(evidence, notes=(*evidence.notes, *notes)) if notes else evidence
+
+
 def _stop_by_protocol(evidence: Evidence) -> tuple[str, ...]:
     """Return the note that `stop` with a call is no fault, where the request names the tool."""
     result, request = _chat_of(evidence), evidence.request

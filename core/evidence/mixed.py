@@ -1,23 +1,20 @@
-"""A text as people paste it: cleaned, read as one thing, or block by block where it is several.
+"""A text as people paste it: cleaned, read as one thing, and block by block where that shows more.
 
-A report has prose, a command with flags, a request, an answer, an error, a log. Each block is read by the reader that
-knows it; what they hold becomes one `Evidence`. Prose is left out, and said.
+attempt           one text as one thing
+block_by_block    the blocks of a report: prose, a command with flags, a request, an answer, an error, a log
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.one_of_several import is_note_of_several
-from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.evidence.answers.joined_events import join_events
-from prompt_debugger.core.evidence.copying.broken_json import is_in_a_broken_fence, is_part, string_of_json
+from prompt_debugger.core.evidence.attempt import MAX_PARAGRAPHS, PARAGRAPHS, Read, has_class, is_known, try_read
+from prompt_debugger.core.evidence.block_by_block import MAX_BLOCKS, read_blocks, read_shown
 from prompt_debugger.core.evidence.copying.clean import clean
 from prompt_debugger.core.evidence.copying.wrapped import unwrap
 from prompt_debugger.core.evidence.errors.crash_beside import add_crash
@@ -25,86 +22,35 @@ from prompt_debugger.core.evidence.errors.further import add_other_errors
 from prompt_debugger.core.evidence.errors.not_errors import is_advice
 from prompt_debugger.core.evidence.errors.spoken import spoken_error
 from prompt_debugger.core.evidence.errors.tracebacks import TRACEBACK, cut_traceback
-from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
+from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.logs.partial_parse import drop_progress
 from prompt_debugger.core.evidence.open_fence import open_fence
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
-from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.recognise import recognise
-from prompt_debugger.core.evidence.reports.announced import announced_content
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
-from prompt_debugger.core.evidence.reports.comments import comment_runs, strip_comment_marks
-from prompt_debugger.core.evidence.reports.leads import is_of_other
-from prompt_debugger.core.evidence.reports.one_run import UNRELATED, of_one_run
-from prompt_debugger.core.evidence.reports.parts_together import (
-    add_whole_answer,
-    build_other_answers,
-    form_of,
-    is_of_two,
-    is_pair,
-    of_twice,
-)
-from prompt_debugger.core.evidence.reports.prose import (
-    as_printed,
-    by_lead,
-    drop_partial_calls,
-    evidence_of_prose,
-    is_end_alone,
-    output_of,
-    shows_prompt,
-)
+from prompt_debugger.core.evidence.reports.comments import comment_runs
+from prompt_debugger.core.evidence.reports.one_run import UNRELATED
+from prompt_debugger.core.evidence.reports.parts_together import is_pair
 from prompt_debugger.core.evidence.reports.raw_beside import add_raw_beside
-from prompt_debugger.core.evidence.reports.report_text import (
-    gives_template,
-    is_no_report,
-    is_template,
-    needed_beside_command,
-    not_recognised,
-)
+from prompt_debugger.core.evidence.reports.report_text import gives_template, needed_beside_command, not_recognised
 from prompt_debugger.core.evidence.reports.said_of_calls import add_reported, is_reported, reported_answer
-from prompt_debugger.core.evidence.reports.shown import find_shown, is_placeholder, is_talk
+from prompt_debugger.core.evidence.reports.shown import is_talk
 from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.evidence.reports.words_around import add_words
-from prompt_debugger.core.evidence.taking import compatible
-from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
+from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.token_lists import add_ids
-from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
-Read = Callable[[str, int], Evidence]
-
-_MAX_READ = 200  # blocks
 _MAX_FENCES = 3  # around one another
-_MAX_PARAGRAPHS = 50
 _MAX_WORDS_OF_ERROR = 60  # by which its paragraph is found
 _MAX_OF_TWO = 60_000  # characters in which a request is looked for in the text around an error
-_PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
-_SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
 _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
 _PAGE_TAG = re.compile(r"<(?:details|summary|pre|p|br|div|h\d|b|img|!--)[\s>-]")  # of Markdown around what was pasted
-_CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 _WAS_SHORTENED = "The text was shortened"
 _NO_PYTHON = "The text cannot be read as Python"
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    block: Block
-    evidence: Evidence
-
-    @property
-    def says_arguments(self) -> bool:
-        """Whether the line above, or the text itself, says that these are arguments."""
-        said = self.block.text.startswith('"arguments"')
-        return said or _CALL_LEAD.search(self.block.lead) is not None
-
-    @property
-    def is_counterexample(self) -> bool:
-        """Whether the line above, or its last sentence, says that this is what ought to have come."""
-        return is_of_other(self.block.lead)
 
 
 def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
@@ -128,11 +74,11 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         if reported is None:
             raise
         evidence = reported
-    evidence = add_raw_beside(_noted(evidence, cleaned.notes), cleaned.text)
+    evidence = add_raw_beside(add_notes(evidence, cleaned.notes), cleaned.text)
     evidence = add_reported(add_words(evidence, cleaned.text), cleaned.text)
     evidence = add_ids(evidence, cleaned.text) or evidence
     if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS} and not is_reported(evidence):
-        return _noted(evidence, needed_beside_command(split(cleaned.text)))
+        return add_notes(evidence, needed_beside_command(split(cleaned.text)))
     return evidence if depth else add_other_errors(evidence, cleaned.text)
 
 
@@ -149,11 +95,13 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     if whole is not None and whole.form is Form.OUTPUT and (is_about or gives_template(text)):
         whole, failure = None, not_recognised(text, is_about=is_about)
     is_output = whole is not None and whole.raw is not None and whole.raw.strip() == text.strip()
-    shown = _read_shown(blocks, read) if is_output else None
+    shown = read_shown(blocks, read) if is_output else None
     is_one = len(blocks) < 2 and not (whole is not None and whole.form is Form.COMMAND and "\n" in text.strip())
     if whole is not None and shown is None and (is_one or _is_certain(whole, text, blocks)):
         return _add_request_beside(whole, text, read)
-    merged = _merged(blocks, read) if shown is None or any(block.kind is BlockKind.JSON for block in blocks) else None
+    merged = (
+        read_blocks(blocks, read) if shown is None or any(block.kind is BlockKind.JSON for block in blocks) else None
+    )
     if shown is not None:
         return merged if merged is not None and merged.is_assumed_run and is_pair(merged) else shown
     merged = None if merged is None else add_crash(_add_its_error(merged, whole), text)
@@ -192,12 +140,12 @@ def _add_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
     if whole.form is not Form.ERROR or whole.error is None or not {*whole.holds} <= {Part.ERROR, Part.FLAGS}:
         return whole
     words = whole.error.message[:_MAX_WORDS_OF_ERROR]
-    paragraphs = _PARAGRAPHS.split(text[:_MAX_OF_TWO])
+    paragraphs = PARAGRAPHS.split(text[:_MAX_OF_TWO])
     others = [one for one in paragraphs if words not in one]
     rest = "\n\n".join(others)
     if len(others) == len(paragraphs) or "messages" not in rest or recognise(rest) is not Form.REQUEST:
         return whole
-    asked = _try(rest, 1, read)[0]
+    asked = try_read(rest, 1, read)[0]
     if asked is None or {*asked.holds} != {Part.REQUEST}:
         return whole
     return merge([asked, whole], Form.EXCHANGE, f"{asked.words}; {whole.words}"[:300])
@@ -209,17 +157,17 @@ def _spoken(text: str, failure: RequestError | None, read: Read) -> Evidence | N
         return evidence_of_error(spoken.refusal)
     if failure is None or not failure.message.startswith(_WAS_SHORTENED):
         return None
-    paragraphs = [one for one in _PARAGRAPHS.split(text)[:_MAX_PARAGRAPHS] if one.strip() and "..." not in one]
-    found = (_try(one, 1, read)[0] for one in paragraphs)
+    paragraphs = [one for one in PARAGRAPHS.split(text)[:MAX_PARAGRAPHS] if one.strip() and "..." not in one]
+    found = (try_read(one, 1, read)[0] for one in paragraphs)
     return next((one for one in found if one is not None and {*one.holds} == {Part.ERROR}), None)
 
 
 def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | None:
     """Return what is wrong with the only request of a text, where that is a field of it; else `None`."""
-    for block in blocks[:_MAX_READ]:
+    for block in blocks[:MAX_BLOCKS]:
         inner = block.text.strip().strip("`")
         if json_of(inner) is not None and recognise(inner) is Form.REQUEST:
-            failure = _try(inner, 1, read)[1]
+            failure = try_read(inner, 1, read)[1]
             if failure is not None and failure.field is not None:
                 return failure
     return None
@@ -232,46 +180,17 @@ def _fault_of_code(whole: RequestError | None, text: str, blocks: Sequence[Block
         return None
     fenced = [block.text for block in blocks if block.kind is BlockKind.FENCED][:_MAX_FENCES]
     code = (one for one in fenced if recognise(one) is Form.REQUEST)
-    failure = next((found for one in code if (found := _try(one, 1, read)[1]) is not None), None)
+    failure = next((found for one in code if (found := try_read(one, 1, read)[1]) is not None), None)
     return not_recognised(text) if failure is None else RequestError(failure.message, failure.hint, field=failure.field)
 
 
 def _read_comments(text: str, read: Read, failure: RequestError) -> Evidence | None:
     """Return the answer in the comments of a program that cannot be read itself: what it printed."""
-    for comments in deque(comment_runs(text), maxlen=_MAX_READ):  # what a program printed is at its end
-        shown, _ = _try(comments, 1, read)
+    for comments in deque(comment_runs(text), maxlen=MAX_BLOCKS):  # what a program printed is at its end
+        shown, _ = try_read(comments, 1, read)
         if shown is not None and shown.request is None and (shown.chat is not None or shown.stream is not None):
-            return _noted(shown, (f"The code above the answer was not read. {failure}",))
+            return add_notes(shown, (f"The code above the answer was not read. {failure}",))
     return None
-
-
-def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError | None]:
-    try:
-        evidence = read(text, row)
-    except RequestError as error:
-        repaired = _drop_remarks(text)
-        return (None, error) if repaired is None else _try(repaired, row, read)
-    if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := string_of_json(text)) is not None:
-        return output_of(inner), None
-    is_of_more = evidence.form is Form.OUTPUT and (is_part(text) or is_in_a_broken_fence(text))
-    if is_of_more and Paste(text).value is None:
-        return None, RequestError(
-            "The text contains an output inside incomplete JSON or printed text.",
-            "Paste all of it, or only the output.",
-        )
-    return drop_partial_calls(_read_its_paragraph(evidence, text), text), None
-
-
-def _drop_remarks(text: str) -> str | None:
-    """Return a JSON object without the remarks that someone wrote into it (`[]  // what is missing`)."""
-    if (
-        not text.lstrip().startswith("{")
-        or not any(mark in text for mark in ("//", " # "))
-        or json_of(text) is not None
-    ):
-        return None
-    found = lenient_json_of(text)
-    return None if found is None or not isinstance(found[0], dict) else json.dumps(found[0], ensure_ascii=False)
 
 
 def _has_fences(blocks: Sequence[Block]) -> bool:
@@ -283,45 +202,11 @@ def _has_fences(blocks: Sequence[Block]) -> bool:
 def _try_whole(text: str, row: int, read: Read, *, may_fail: bool) -> tuple[Evidence | None, RequestError | None]:
     """Read a text as one thing; of one that was shortened a block may be complete."""
     try:
-        return _try(text, row, read)
+        return try_read(text, row, read)
     except RequestError as error:
         if not may_fail and not error.message.startswith(_WAS_SHORTENED):
             raise
         return None, error
-
-
-def _read_shown(blocks: Sequence[Block], read: Read) -> Evidence | None:
-    """Return what a report shows as an output, where all of it was taken for one."""
-    found = find_shown(blocks)
-    if found is None:
-        return None
-    evidence = _read_block(found.block, read) if found.block is not None else output_of(found.text)
-    if evidence is None or is_end_alone(evidence):
-        return None
-    return _noted(evidence, _note_unread(found.unread))
-
-
-def _read_its_paragraph(evidence: Evidence, text: str) -> Evidence:
-    """Return an error that is not known whole as its own paragraph says it: sentences around it are a person's."""
-    paragraphs = [one for one in _PARAGRAPHS.split(text) if one.strip()] if evidence.error is not None else []
-    is_body = evidence.error is not None and (evidence.error.code or evidence.error.field)
-    if is_body or _is_known(evidence) or not 1 < len(paragraphs) <= _MAX_PARAGRAPHS:
-        return evidence
-    found: list[Evidence] = []
-    for paragraph in paragraphs:
-        if paragraph.rstrip().endswith(":"):
-            continue  # it leads to what is below it
-        reader = find_reader(Paste(paragraph), Form.ERROR)
-        if reader is not None:
-            with suppress(RequestError):
-                found.append(reader[0].read(Paste(paragraph)))
-    explained = (one for is_it in (_is_known, _has_class) for one in found if is_it(one))
-    return next(explained, found[0] if found else evidence)
-
-
-def _has_class(evidence: Evidence) -> bool:
-    """Return whether an error's words show what it is about; a sentence that only mentions a status does not."""
-    return evidence.error is not None and next(classes_of(evidence.error.message), None) is not None
 
 
 def _add_hint(error: RequestError | None) -> RequestError:
@@ -330,10 +215,6 @@ def _add_hint(error: RequestError | None) -> RequestError:
     if error.hint:
         return error
     return RequestError(str(error), _WHOLE, line=error.line, column=error.column, field=error.field)
-
-
-def _noted(evidence: Evidence, notes: Sequence[str]) -> Evidence:
-    return replace(evidence, notes=(*evidence.notes, *notes)) if notes else evidence
 
 
 def _is_fenced_request(inner: str, text: str) -> bool:
@@ -374,110 +255,18 @@ def _begins_with_marker(text: str) -> bool:
     return start.startswith(("<", "[", "{", "\uff5c")) and _PAGE_TAG.match(start) is None
 
 
-def _is_known(evidence: Evidence) -> bool:
-    """Return whether an error is one that a table explains, with its reason; anything but an error counts as known."""
-    known = recognise_error(evidence.error.message) if evidence.form is Form.ERROR and evidence.error else None
-    return evidence.form is not Form.ERROR or (known is not None and known.error.is_about is not Cause.UNCLEAR)
-
-
 def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is_talk: bool) -> bool:
     if whole.form is Form.REQUEST and any(is_note_of_several(note, "request") for note in merged.notes):
         return not any("two requests" in note for note in whole.notes)  # the one that is not said to work
     is_fenced = whole.form is Form.OBJECT and any(block.kind is BlockKind.FENCED for block in blocks)
-    if is_fenced or (is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and _is_known(merged)):
+    if is_fenced or (is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and is_known(merged)):
         return {*merged.holds} >= {*whole.holds}  # the same without the talk around it
     if whole.form is Form.STREAM and _ends_and_goes_on(blocks):
         return True
     strong = {*merged.holds} & _STRONG
-    if whole.form is Form.ERROR and strong & _ANSWERS and not _is_known(whole) and not _has_class(whole):
+    if whole.form is Form.ERROR and strong & _ANSWERS and not is_known(whole) and not has_class(whole):
         return True  # a program's words, together with the answer that it could not use
     if whole.form is Form.OUTPUT:
         is_page = _PAGE_TAG.match((whole.raw or "").lstrip()) is not None
         return is_page or bool(strong) or UNRELATED in merged.notes
     return {*merged.holds} > {*whole.holds}
-
-
-def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
-    """Return what the blocks hold together; `None` if nothing in them is known."""
-    pieces: list[_Piece] = []
-    left: list[Block] = []
-    blocks = join_events(blocks[:_MAX_READ])
-    for block in blocks:
-        evidence = _read_block(block, read)
-        if evidence is not None and evidence.error is not None and is_no_report(block, blocks):
-            evidence = None
-        if evidence is not None and is_end_alone(evidence):
-            evidence = None
-        if evidence is not None:
-            pieces.append(_Piece(block, evidence))
-        else:
-            left.append(block)
-    if not pieces:
-        return None
-    if (content := announced_content(blocks, [piece.evidence for piece in pieces], left)) is not None:
-        pieces.append(_Piece(*content))
-        left.remove(content[0])
-    unread = sum(len([line for line in block.text.split("\n") if line.strip()]) for block in left)
-    pieces = [replace(piece, evidence=as_printed(piece.evidence, _code_above(piece.block, blocks))) for piece in pieces]
-    if len(pieces) == 1:
-        return _noted(pieces[0].evidence, _note_unread(unread))
-    if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
-        pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or one.says_arguments]
-    shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
-    ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not is_pair(piece.evidence)))
-    whole = compatible([piece.evidence for piece in ordered])
-    kept = of_one_run(whole)
-    if len(kept) < len(whole):
-        kept[0] = _noted(kept[0], (UNRELATED,))
-    words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
-    merged = merge(kept, form_of(kept), words[:300])
-    is_assumed = is_of_two(kept, Part.RAW, Part.MESSAGE) or is_of_two(kept, Part.REQUEST, Part.PROMPT)
-    merged = replace(add_whole_answer(merged, kept), is_assumed_run=is_assumed)
-    merged = _noted(merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread)))
-    return replace(merged, others=build_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
-
-
-def _code_above(block: Block, blocks: Sequence[Block]) -> str:
-    """Return the code block above a block, with nothing but prose between the two; "" if there is none."""
-    above = [one for one in blocks[: blocks.index(block)] if one.kind is not BlockKind.PROSE]
-    return above[-1].text if above else ""
-
-
-def _note_unread(lines: int) -> tuple[str, ...]:
-    was = "was" if lines == 1 else "were"
-    return (f"{counted(lines, 'line')} of text around it {was} left out.",) if lines else ()
-
-
-def _add_its_answer(error: Evidence, text: str, read: Read) -> Evidence:
-    """Return an error about an answer with the answer that the same block of a log prints."""
-    found = next(classes_of(error.error.message), None) if error.error is not None else None
-    if error.chat is not None or error.raw is not None or found is None or found.error.cause is not Cause.OUTPUT:
-        return error
-    for inner in split(text):
-        answer = _try(inner.text, 1, read)[0] if inner.kind is BlockKind.JSON else None
-        if answer is not None and answer.chat is not None and answer.error is None:
-            return merge([answer, error], error.form, f"{answer.words}; {error.words}")
-    return error
-
-
-def _read_block(block: Block, read: Read) -> Evidence | None:
-    text = clean(block.text).text if block.kind is BlockKind.FENCED else block.text
-    if block.kind is BlockKind.PROSE:
-        found = evidence_of_prose(strip_comment_marks(text))
-        is_raw_alone = found is not None and found.form is Form.OUTPUT and found.chat is None
-        return None if is_raw_alone and is_part(text) else found
-    evidence = None
-    with suppress(RequestError):  # what is left of it is nothing
-        evidence, _ = _try(text, 1, read)
-    if (
-        evidence is not None
-        and evidence.form is Form.OUTPUT
-        and (is_template(text) or is_placeholder(text) or (shows_prompt(block.lead) and evidence.raw is not None))
-    ):
-        return None
-    if evidence is not None or block.kind is not BlockKind.FENCED:
-        return _add_its_answer(evidence, text, read) if evidence is not None and evidence.error else evidence
-    inner = split(text)
-    shown = next((one for one in inner if one.kind is BlockKind.JSON and len(one.text) * 2 > len(text)), None)
-    found = None if shown is None else _read_block(shown, read)
-    return by_lead(block.lead, text) if found is None and not is_part(text) else found

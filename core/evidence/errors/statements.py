@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from prompt_debugger.core.evidence.errors.not_errors import (
-    is_command,
-)
+from prompt_debugger.core.evidence.errors.not_errors import is_command
 from prompt_debugger.core.evidence.errors.tracebacks import EXCEPTION, FRAME, TRACEBACK
 from prompt_debugger.core.known_errors import words_as_one_line
 

@@ -9,12 +9,7 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.structural_tag import GrammarPlan
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.tools.grammar.enforcement import (
-    Enforcement,
-    describe_plan,
-    enforcement_named,
-    plan_grammar,
-)
+from prompt_debugger.core.tools.grammar.enforcement import Enforcement, describe_plan, enforcement_named, plan_grammar
 from prompt_debugger.core.tools.grammar.engine import GrammarEngine
 from prompt_debugger.core.tools.grammar.explain import Explanation, Stop, explain_stop
 from prompt_debugger.core.tools.grammar.families import GrammarFamily, find_family
@@ -23,12 +18,7 @@ from prompt_debugger.core.tools.grammar.marker_ids import read_by_tokens
 from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, GrammarRefusedError, Walk
 from prompt_debugger.core.tools.grammar.output import JudgedOutput, Output, prepare_output
 from prompt_debugger.core.tools.grammar.repair import Repair, find_repair, original_place
-from prompt_debugger.core.tools.grammar.verdict import (
-    GrammarStatus,
-    GrammarVerdict,
-    Intervention,
-    SecondOpinion,
-)
+from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion
 from prompt_debugger.core.tools.grammar.words import describe_cause, describe_verdict
 
 _THEN = {

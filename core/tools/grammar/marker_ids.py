@@ -16,11 +16,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, GrammarRefusedError
 from prompt_debugger.core.tools.grammar.output import Output
 from prompt_debugger.core.tools.grammar.tags import replace_strings, strings_of
-from prompt_debugger.core.tools.grammar.verdict import (
-    GrammarStatus,
-    GrammarVerdict,
-    TokenReading,
-)
+from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVerdict, TokenReading
 
 _MARKER = re.compile(r"<[^<>\s]+>")
 _CONTROLS = tuple(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r")
