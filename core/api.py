@@ -219,7 +219,7 @@ async def run_async(
         tokenizer: Folder or hub id; `None` means what the server says of its model.
         chat_template: Jinja source that overrides the tokenizer's own.
         labs: Labs to use and to leave running; `None` stops the one that it boots.
-        on_progress: Told what is known so far, in this thread.
+        on_progress: Called with what is known so far, in this thread.
 
     Returns:
         The complete trace: prompt, raw output, message, ledger, findings, verdict.
@@ -338,7 +338,7 @@ async def verify_async(
         api_key: Sent as bearer token; never in the result.
         tokenizer: Folder or hub id; `None` means what the server says of its model.
         limit: At most so many requests.
-        concurrency: Requests under way at once; `None` finds a number by itself.
+        concurrency: Requests under way at once; `None` finds a number.
         fail_if: Gates such as `"dropped_rate > 0.5%"`.
         journal: SQLite file from which the same call continues; `None` keeps nothing.
         labs: Labs that may be started.

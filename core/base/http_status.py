@@ -1,4 +1,4 @@
-"""The names of HTTP statuses, the older ones of RFC 7231 beside those of RFC 9110, whatever Python calls them.
+"""The names of HTTP statuses, the older ones of RFC 7231 and those of RFC 9110, whatever Python calls them.
 
 Python 3.13 took on RFC 9110's names; servers and proxies send either.
 """

@@ -6,7 +6,7 @@
     {"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}]}
     {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
 
-Strings grow, lists of other things grow (a text beside one becomes a part of it), objects merge; what names a thing
+Strings grow, lists of other things grow (a text becomes an item of one), objects merge; what names a thing
 (`role`, `type`, `id`) is set once and not glued to itself when repeated.
 
 Two calls that share an index stay two calls: another id with another name, or another name once arguments have

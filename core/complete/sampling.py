@@ -2,7 +2,7 @@
 
 Chat and raw completion default differently in vLLM: raw generates 16 tokens
 where chat fills the context, and strips special tokens, which are what we
-want to see. What chat adds by itself (a grammar for tool calls, the token
+want to see. What chat adds on its own (a grammar for tool calls, the token
 limit) comes from the server's own render, where it has one.
 """
 

@@ -118,7 +118,7 @@ def diagnose_trace(
     borrowers = {code for code in codes if getattr(ruleset[code], "borrows_fix", False)}
     marked = mark_followers(findings, explains)
     if trace.refusal is not None and trace.chat is not None and trace.chat.finish_reason:
-        # A request that no template rendered has no answer: the one beside it is another request's.
+        # A request that no template rendered has no answer: the one pasted with it is another request's.
         marked = tuple(replace(one, follows=None) if one.follows == _UNRENDERED else one for one in marked)
     return worst_first(borrow_fixes(marked, borrowers))
 

@@ -66,7 +66,7 @@ def has_no_message(chat: ChatResult) -> bool:
 
 
 def is_normal_end(finish_reason: str | None) -> bool:
-    """Return whether a word says that the model ended its answer by itself."""
+    """Return whether a word says that the model itself ended its answer."""
     return (finish_reason or "").lower() in _NORMAL
 
 

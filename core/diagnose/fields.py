@@ -12,7 +12,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 
-# What data sets hold beside `messages`, and no request does.
+# What data sets have next to `messages`, and requests do not.
 _COLUMNS = frozenset(
     {
         "text", "prompt", "prompt_id", "problem", "solution", "question", "answer", "answers", "completion", "label",

@@ -245,7 +245,7 @@ def rewritten(
 ) -> str | None:
     """Return the template with the expressions changed that wrote what a finding shows.
 
-    Only an expression by itself is changed, one without filters and operators: of any other it is not known what
+    Only a plain expression is changed, one without filters and operators: of any other it is not known what
     a change means.
 
     Args:

@@ -1,4 +1,4 @@
-"""How a server software without vLLM's flags is told to read a family's calls, and to split off its thoughts.
+"""How a server without vLLM's flags is set to read a family's calls, and to split off its reasoning.
 
 Sources: docs of Ollama (Modelfile, thinking), LM Studio (tool use, API changelog of 0.3.9) and LMDeploy (tools of its
 API server), mlx-lm's `tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py` (34eff6a) and NVIDIA/TensorRT-

@@ -300,7 +300,7 @@ def _whose_end(trace: Trace) -> str:
 def completion_tokens(trace: Trace) -> int | None:
     """Return how many tokens the model wrote, by ids or by the server's accounting.
 
-    A gateway that streams without the server's accounting may report none beside an answer: that is no count.
+    A gateway that streams without the server's accounting may report none with an answer: that is no count.
     """
     if trace.raw is not None and trace.raw.token_ids is not None:
         return len(trace.raw.token_ids)

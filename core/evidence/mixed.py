@@ -194,7 +194,7 @@ def _read_comments(text: str, read: Read, failure: RequestError) -> Evidence | N
 
 
 def _has_fences(blocks: Sequence[Block]) -> bool:
-    """Return whether a text has fences beside other things: what is shortened may be a part of it."""
+    """Return whether a text has fences and other things: what is shortened may be a part of it."""
     kinds = [block.kind for block in blocks]
     return BlockKind.FENCED in kinds and len(kinds) > 1
 

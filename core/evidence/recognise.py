@@ -287,7 +287,7 @@ def answer_in(value: JSONObject) -> JSON:
 
 
 def _drop_type(value: JSON) -> JSON:
-    """Return what a recorder kept of an object of a client's package, without the name of its class beside it."""
+    """Return what a recorder kept of an object of a client's package, without the name of its class."""
     if isinstance(value, list):
         return [_drop_type(one) if isinstance(one, dict) else one for one in value]
     return value["__data__"] if isinstance(value, dict) and "__data__" in value else value

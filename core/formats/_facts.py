@@ -44,7 +44,7 @@ class Grammar:
         name: Its name where a format has several grammars; "" for the format's name.
         sign: Pattern that distinguishes the output of this checkpoint from others of its format.
         stops: Tokens that end generation, where they are fewer than the family's ends.
-        default_level: Strict level that the parser sets by itself.
+        default_level: Strict level that the parser sets unasked.
         covers_reasoning: True if the grammar holds from the first token, not only after reasoning.
         constrains_auto: False if nothing is enforced while the model may choose.
         has_suffix: True if the markers of a checkpoint may end in their own suffix, such as `:x1`.

@@ -16,7 +16,7 @@ from prompt_debugger.core.formats._family import TextFormat
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.signs import is_control
 
-# Parsers of no family of their own: these are told their format by the model's files.
+# Parsers that belong to no family: the model's files tell them the format.
 PARSERS_OF_ANY_FORMAT = frozenset({"hf"})
 _CAPITALS = re.compile(r"\[/?[A-Z_]+\]")
 

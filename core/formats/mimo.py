@@ -4,7 +4,7 @@ r"""MiMo: Qwen3-Coder's tags without line breaks, values exact.
     CONTENT\n
     <tool_call>\n<function=NAME>\n<parameter=KEY>VALUE</parameter>\n</function>\n</tool_call><|im_end|>
 
-Told from Qwen3-Coder by values that begin right after their tag: there no line
+Distinguished from Qwen3-Coder by values that begin right after their tag: there no line
 break is framing. MiMo-VL and MiMo-7B write Hermes calls.
 
 Source: vLLM 0.32 `parser/mimo.py`; the chat template of MiMo-VL, 2025-08.

@@ -7,7 +7,7 @@ r"""UI-TARS: a thought, then actions on a screen as Python calls.
 
 No tags part the thought from the answer, so it is content. Points are also written `point='<point>100 200</point>'`.
 The name is the action's, its arguments are as written; servers that hand the action to one tool called `computer` do
-that by themselves. Only the actions that its prompt names, and tools of the request, are calls: other agents write
+that. Only the actions that its prompt names, and tools of the request, are calls: other agents write
 `Action:` as well. Line breaks around `Action:` are framing.
 
 Source: the prompts and the action parser of UI-TARS and UI-TARS-1.5, 2025.

@@ -19,7 +19,7 @@ class AccountWords(NamedTuple):
     """What errors of one kind say.
 
     Attributes:
-        named: Patterns of words that name the cause by themselves.
+        named: Patterns of words that alone name the cause.
         pattern: Pattern of the words by which the class is found.
         codes: Codes and types of error that mean it.
     """

@@ -1,4 +1,4 @@
-"""What Anthropic's Python client says by itself. Read in release 2.11.0."""
+"""What Anthropic's Python client itself says. Read in release 2.11.0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What DSPy says by itself."""
+"""What DSPy itself says."""
 
 from __future__ import annotations
 

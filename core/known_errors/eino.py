@@ -1,4 +1,4 @@
-"""What CloudWeGo's Eino says by itself."""
+"""What CloudWeGo's Eino itself says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the HTTP library of Go says by itself, in Ollama and other servers and gateways."""
+"""What Go's HTTP library itself says, in Ollama and other servers and gateways."""
 
 from __future__ import annotations
 

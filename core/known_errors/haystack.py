@@ -1,4 +1,4 @@
-"""What Haystack says by itself."""
+"""What Haystack itself says."""
 
 from __future__ import annotations
 

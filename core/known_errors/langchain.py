@@ -1,4 +1,4 @@
-"""What LangChain says by itself."""
+"""What LangChain itself says."""
 
 from __future__ import annotations
 

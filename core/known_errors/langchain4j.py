@@ -1,4 +1,4 @@
-"""What LangChain4j says by itself."""
+"""What LangChain4j itself says."""
 
 from __future__ import annotations
 

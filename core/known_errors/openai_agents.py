@@ -1,4 +1,4 @@
-"""What OpenAI's Agents SDK says by itself."""
+"""What OpenAI's Agents SDK itself says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenAI's Python client says by itself. Read in release 3.52.0."""
+"""What OpenAI's Python client itself says. Read in release 3.52.0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenAI's client for .NET says by itself."""
+"""What OpenAI's client for .NET itself says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Vercel's AI SDK says by itself."""
+"""What Vercel's AI SDK itself says."""
 
 from __future__ import annotations
 

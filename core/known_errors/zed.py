@@ -1,4 +1,4 @@
-"""What the editor Zed says by itself."""
+"""What the editor Zed itself says."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _is_same(call: ToolCallAttempt, wanted: MessageCall) -> bool:
 
 
 def _is_meant(raw: str, text: Span, call: ToolCallAttempt) -> bool:
-    """Return whether a call stands by itself, or at least in no sentence that shows how calls are written."""
+    """Return whether a call is alone, or at least in no sentence that shows how calls are written."""
     start, stop = call.char_span
     before = raw[max(text.start, start - _NEAR) : start].rpartition("\n")[2].strip()
     after = raw[_end_of_marks(raw, stop, text.stop) : min(text.stop, stop + _NEAR)].partition("\n")[0].strip()

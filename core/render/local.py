@@ -121,12 +121,12 @@ def _speaks_without_header(template: str, variables: Variables, prompt: str, ren
     """Return whether a text and a call in the history follow the prompt with a different marker each."""
     markers = []
     for answer in _ANSWERS:
-        told = tuple(
+        prepared = tuple(
             replace(one, value=[*one.value, answer]) if one.name == "messages" and isinstance(one.value, list) else one
             for one in variables.variables
         )
         try:
-            text = run(RenderJob(template, told, is_traced=False), renderer).text
+            text = run(RenderJob(template, prepared, is_traced=False), renderer).text
         except RenderError:
             return False
         opened = _FIRST_MARKER.match(text, len(prompt.rstrip())) if text.startswith(prompt.rstrip()) else None

@@ -223,7 +223,7 @@ SHAPES = (
         rf"{_COOKIE}=[^\s;\"'\\\u2022]+(?:; ?{_COOKIE}(?:=[^\s;\"'\\\u2022]*)?)*",
         "cookie",
     ),
-    # User and password as commands are told them; two numbers are user and group.
+    # User and password as commands take them; two numbers are user and group.
     shape(
         r"((?<!\w)(?:-u|--user|-U|--proxy-user)[ =]?[\"']?[^\s:\"'\\\u2022-][^\s:\"'\\\u2022]{0,99}:)(?!\d+(?!\S))"
         r"[^\s\"'\\\u2022$\[]{4,}",

@@ -131,7 +131,7 @@ class Problem:
         message: What is to be said, one sentence.
         hint: What to write instead.
         is_fatal: True if no server could take it.
-        name: What was written where one of `known` was meant; the closest is looked for once the problem is told.
+        name: What was written where one of `known` was meant; the closest is looked up when the problem is reported.
         known: The names that there are.
     """
 

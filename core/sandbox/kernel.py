@@ -173,7 +173,7 @@ class Kernel:
 
         Args:
             readable: Files and folders that may be read; `None` for nothing at all. With an empty list files may be
-                read until `landlock` is told which.
+                read until `landlock` gets the list.
         """
         if self._libc is None:
             return tuple(self._nothing(part) for part in PARTS if part != "calls")

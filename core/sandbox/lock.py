@@ -126,7 +126,7 @@ class Lock:
     def let_read(self, paths: Sequence[str]) -> bool:
         """Let these be read, too, and nothing more from now on; return whether they may be.
 
-        The kernel can be told once only: files that it was not told of then need another process.
+        The kernel takes the list only once: files that are not in it need another process.
         """
         assert self._readable is not None
         if self._is_restricted:
@@ -142,7 +142,7 @@ def lock_in(*, has_threads: bool = False, readable: Readable | None = None, lear
     Args:
         has_threads: Whether a library in this process may begin threads, which the kernel counts as processes.
         readable: What may be read all the same; without it nothing can be opened.
-        learns: Whether the kernel is told only by `Lock.let_read` what may be read, as it is not known yet.
+        learns: Whether what may be read is not known yet, and comes with `Lock.let_read`.
     """
     for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", *([] if has_threads else ["RLIMIT_NPROC"])):
         _limit(name, 0)

@@ -1,7 +1,7 @@
 """A visitor's turn: work in a thread that asks the sandbox now and then, ended as a whole.
 
 Python cannot end a thread. But a thread whose question is stopped, and that gets
-no further answers, ends by itself.
+no further answers, ends on its own.
 """
 
 from __future__ import annotations

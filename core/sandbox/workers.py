@@ -56,7 +56,7 @@ class Workers(Generic[AnyProcess]):
     """Gives workers out and takes them back; from any thread.
 
     Args:
-        start: Starts a process, told whether it is to give way to others.
+        start: Starts a process; its argument says whether it gives way to others.
         most: How many there are at all times.
         fairness: What visitors used recently.
     """

@@ -10,5 +10,5 @@ tokenizer  a byte-level BPE vocabulary with the Kimi K2 control tokens
 training   the network and its three-stage curriculum
 build      plan → tokenizer → folder that vLLM can serve
 measure    greedy answers to held-out requests, counted
-card       the README that lies beside the weights
+card       the README next to the weights
 """

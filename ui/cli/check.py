@@ -132,7 +132,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check_template(options: argparse.Namespace) -> int:
-    """Check a template by itself; returns the exit status."""
+    """Check a template alone, and return the exit status."""
     check = check_without_parsers(_load(options, None), is_thorough=options.thorough)
     _write_files(check, options, None)
     if options.json:

@@ -1,6 +1,6 @@
 """Standard error, where a command says what it is at: one mechanism for all that takes longer than a moment.
 
-A terminal gets one line that counts and goes away by itself; a file or a pipe gets plain lines, few of them.
+A terminal gets one line that counts and then disappears; a file or a pipe gets plain lines, few of them.
 """
 
 from __future__ import annotations

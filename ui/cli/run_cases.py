@@ -93,7 +93,7 @@ def _read(line: bytes, number: int) -> JSONObject:
 
 
 def _body_of(value: JSONObject, number: int) -> JSONObject:
-    """Return the chat body of a line; a body by itself may carry an `id`, which no server knows."""
+    """Return the chat body of a line; a plain body may carry an `id`, which no server knows."""
     key = next((key for key in _AROUND if key in value and "messages" not in value), None)
     body = {name: field for name, field in value.items() if name != "id"} if key is None else value[key]
     if not isinstance(body, dict):

@@ -56,7 +56,7 @@ class Caller(NamedTuple):
     Attributes:
         session: Which session of a client.
         visitor: The address that it comes from; "" for the process that started us.
-        report: Told how far the work is.
+        report: Called with how far the work is.
     """
 
     session: str = "client"

@@ -1,6 +1,6 @@
 """One connection at a time gets the answers of a page.
 
-A browser sends a request again by itself where it takes the connection for closed, also for a stream that the server
+A browser resends a request on its own where it takes the connection for closed, also for a stream that the server
 has begun on the old one. Gradio would serve both, one message each in turn, and half of them would be read by no one: a
 run was never seen to end. Here the newest connection takes over, and the one before it ends without a word.
 """

@@ -146,7 +146,7 @@ def fields_for_run(settings: PageSettings, fields: TargetFields, request: Reques
 
 
 def is_aimable(url: str | None) -> bool:
-    """Return whether a server named in a paste may become the target by itself; never one where clouds keep keys."""
+    """Return whether a server named in a paste may become the target unasked; never one where clouds keep keys."""
     if url is None:
         return False
     host = urlsplit(url).hostname or ""

@@ -138,7 +138,7 @@ document.addEventListener("click", (event) => {
   // The view has drawn its rows anew by now: the path still knows where the click was.
   if (event.composedPath().some((one) => one instanceof Element && one.id === "pd-edited-tokens")) followToken();
 });
-// The request is edited while the template is beside it. The page calls this; a paste makes no event of its own.
+// The request is edited with the template open next to it. The page calls this, as a paste raises no event.
 function requestEdited() {
   clearTimeout(timer);
   markStale();

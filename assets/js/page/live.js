@@ -80,7 +80,7 @@ function announce(size) {
 
 new MutationObserver(renderUnasked).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
 
-// What a link brought is sent nowhere by itself, not even to this page's own server.
+// What a link brought is sent nowhere unasked, not even to this page's own server.
 function renderUnasked() {
   if (!isFromLink) renderLive();
 }

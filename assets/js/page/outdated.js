@@ -69,7 +69,7 @@ export function onDrawn(listener) {
   listeners.push(listener);
 }
 
-// Panels that show what a run gave; a tool that is open stays open beside another text.
+// Panels that show what a run gave; a tool that is open stays open with another text.
 const RESULTS = new Set(["complete", "parse", "findings"]);
 
 // What was recorded says nothing of a text of one's own: it gives way until that has run.

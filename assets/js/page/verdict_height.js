@@ -7,7 +7,7 @@ const LINES = 2;
 const NARROW = globalThis.matchMedia("(max-width: 900px)");
 const ENDS = ["done", "error", "stopped"];
 
-// The detail takes the lines that the sentence leaves; the whole of it is behind a button.
+// The detail takes the lines that the sentence leaves; a button shows all of it.
 function fitDetail() {
   const text = /** @type {HTMLElement | null} */ (document.querySelector("#pd-verdict .pd-verdict-text"));
   const detail = text && text.querySelector(".pd-detail");
@@ -60,7 +60,7 @@ function showEnd(verdict) {
   if (top < 0 || bottom > globalThis.innerHeight) strip.scrollIntoView({ block: "start" });
 }
 
-// What is beside the sentence comes and goes while the window stays: the sentence itself is watched.
+// What stands next to the sentence comes and goes without a resize of the window: so the sentence itself is watched.
 const resized = new ResizeObserver(fitDetail);
 onVerdict((verdict) => {
   resized.disconnect();

@@ -58,7 +58,7 @@ export function expectRuns(pair) {
 }
 
 /**
- * A run beside the history: it stands against the one that was chosen last.
+ * A run that is not in the history: compared with the one that was chosen last.
  * @param {string} name
  * @param {string} packed
  * @returns {number} its id
@@ -72,7 +72,7 @@ export function addRun(name, packed) {
 }
 
 /**
- * Something was added to a run beside the history.
+ * Something was added to a run that is not in the history.
  * @param {number} id
  * @param {string} packed
  * @returns {boolean} whether it is there

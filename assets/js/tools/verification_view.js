@@ -1,5 +1,5 @@
 // @ts-check
-// What `verify` found: rates with intervals, causes, stages, tools, time, rows by cause; two beside each other.
+// What `verify` found: rates with intervals, causes, stages, tools, time, rows by cause; two side by side.
 import { begun, bench } from "./bench.js";
 import { builders } from "../lib/builders.js";
 import { button, copyText, make, prose, region, table } from "../lib/dom.js";
@@ -123,7 +123,7 @@ function tiles(sides) {
   return box;
 }
 
-// --- two beside each other ---------------------------------------------------------------------------
+// --- two side by side --------------------------------------------------------------------------------
 
 /**
  * @param {Side[]} sides

@@ -1,5 +1,5 @@
 // @ts-check
-// The ledger picture: the raw output coloured by where each character went, beside the message that was returned.
+// The ledger picture: the raw output coloured by where each character went, and the message that was returned.
 import { builders } from "../lib/builders.js";
 import { beforeRun, button, make, prose, table, under } from "../lib/dom.js";
 import { isWithin } from "../lib/field_paths.js";

@@ -330,7 +330,7 @@ function countOfRanges(ranges) {
 
 const MAX_HITS = 100000;
 
-// What a query asks of a chip by itself: `id:198`, `special:`, `injected:`; null if it is text.
+// What a query asks of a single chip: `id:198`, `special:`, `injected:`; null if it is text.
 /**
  * @param {string} query
  * @returns {((chip: Chip) => boolean) | null}
@@ -375,7 +375,7 @@ function searchChips(table, index, joined, query, heat) {
   if (heat && bound !== null) return push((i) => heat[i] < bound);
   let at = query === "" ? -1 : joined.text.indexOf(query);
   let chip = 0;
-  // Hits come in order, so the chips are walked beside them.
+  // Hits come in order, so hits and chips are walked together.
   while (at !== -1 && hits.length < MAX_HITS * 2) {
     while (joined.starts[chip + 1] <= at) chip++;
     const first = chip;

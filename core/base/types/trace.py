@@ -25,7 +25,7 @@ class Vocabulary:
         special: Text by id of the special tokens.
         bos_id: Id of BOS, if any.
         eos_ids: Ids that end generation.
-        adds_bos: Whether the tokenizer adds BOS by itself.
+        adds_bos: Whether the tokenizer adds BOS itself.
     """
 
     size: int

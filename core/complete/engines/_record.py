@@ -211,7 +211,7 @@ class Engine:
         counts_reasoning_by_parser: Whether it counts reasoning tokens if and only if a reasoning parser is set.
         needs_tool_parser: Whether it reads calls only by a tool parser that it is started with.
         renders_like: The kind of server whose habits explain its prompts best: `vllm` or `llama.cpp`.
-        request_changes: What else it does to a chat request before the template sees it, each by itself.
+        request_changes: What else it does to a chat request before the template sees it, one by one.
         refused_conversations: Conversations of `check` (`core/tools/check/conversations.py`) that its API refuses
             whatever it serves, by name, and why, a clause; they are never reported as a loss.
         start: The command that starts it for a model that was checked, `None` from it if there is none for this model;

@@ -1,4 +1,4 @@
-"""The command that starts a server for a model that was checked: what a record is told, and what it makes of it."""
+"""The command that starts a server for a model that was checked: what a record is given, and what it makes of it."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class _Texts:
         return CallAsText(call)
 
     def _named(self, name: str) -> Iterator[tuple[Span, Segment]]:
-        """Yield where a name occurs as it never does in prose: by itself, before something that opens or closes."""
+        """Yield where a name occurs as it never does in prose: alone, before something that opens or closes."""
         word = self._words.get(name)
         for at, segment in self._places[word] if word is not None else ():
             start = at - name.index(word or "")

@@ -1,4 +1,4 @@
-"""Calls in a Python list that end a text after other text: vLLM's parsers read such a list only by itself.
+"""Calls in a Python list that end a text after other text: vLLM's parsers read such a list only where it is alone.
 
 Let me look that up. [get_weather(city="Paris")]
 """

@@ -1,7 +1,7 @@
 """A text is a tool call as a model writes it, and nothing shows that a server parsed it.
 
 What it finds:
-    A text of which no one knows whether it is a raw output or what a server
+    A text that may be a raw output or what a server
     returned, without a message next to it: complete calls with their markup, control
     tokens included, or in bare JSON and nothing else, or in a Python list at its end,
     or a call that is cut or malformed. A warning where the calls depart from their
@@ -115,7 +115,7 @@ def _shows_whole_calls(reason: str, parse: Parse) -> bool:
     calls = parse.parsed.calls
     if reason == NO_BEGINNING:
         return len(calls) > 1  # one may have been copied without its beginning
-    return reason != OF_GAP or not any(call.deviation for call in calls)  # else what was left out is beside them
+    return reason != OF_GAP or not any(call.deviation for call in calls)  # else what was left out is next to them
 
 
 def _report_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:

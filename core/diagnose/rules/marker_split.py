@@ -62,7 +62,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _markers(prompt: Prompt) -> Iterator[Span]:
-    """Yield the markers that the template wrote by itself."""
+    """Yield the markers that the template itself wrote."""
     for span in prompt.spans:
         if span.kind is SpanKind.TEMPLATE:
             for match in _MARKER.finditer(prompt.text, *span.char_span):

@@ -2,9 +2,9 @@
 
 What it finds:
     Where no raw output is known: content null or empty, no tool call, text in
-    reasoning, and a finish_reason that says that the model ended by itself, or a
+    reasoning, and a finish_reason that says that the model ended its answer, or a
     message that was pasted without one. An error where the request switches thinking off.
-    Thoughts that break off are told from an answer that was taken for thoughts.
+    Reasoning that breaks off is distinguished from an answer that was taken for reasoning.
     A note where a part of a stream is only reasoning under its newer name.
 
 Why it matters:
@@ -167,7 +167,7 @@ def _report_in_new_field(trace: Trace) -> Report | None:
 
 
 def _is_lone(trace: Trace, chat: ChatResult) -> bool:
-    """Return whether a message was pasted by itself, with its empty content."""
+    """Return whether a message was pasted alone, with its empty content."""
     return chat.finish_reason is None and trace.chat_stream is None and not chat.body and "content" in chat.message
 
 

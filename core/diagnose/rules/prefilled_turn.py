@@ -4,7 +4,7 @@ What it finds:
     A last message with the role `assistant`, without `continue_final_message`; or
     both `continue_final_message` and `add_generation_prompt` set to true, which
     exclude each other. A conversation without `model` and with a column of data sets
-    beside it is named as a row of training data.
+    next to it is named as a row of training data.
 
 Why it matters:
     By default the template closes that message and opens another turn: the model starts

@@ -1,7 +1,7 @@
 """A text contains reasoning as a model writes it, and nothing shows that a server separated it.
 
 What it finds:
-    A text of which no one knows whether it is a raw output or what a server
+    A text that may be a raw output or what a server
     returned, without a message or calls next to it: it begins with a reasoning block,
     or closes one that it does not open. A note: in a raw output there is nothing
     wrong with that.

@@ -44,7 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
     for stop in [stops] if isinstance(stops, str) else as_list(stops):
         at = content.find(stop) if isinstance(stop, str) and stop else -1
         if not isinstance(stop, str) or at < 0 or CONTROL_TOKEN.fullmatch(stop.strip()):
-            continue  # an end token as text is told by its own rules
+            continue  # other rules report an end token as text
         end = at + len(stop)
         if not content[end:].strip():
             continue  # which some servers leave at the end

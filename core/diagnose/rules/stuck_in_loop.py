@@ -13,7 +13,7 @@ Bad:
     `{"city":                                                        …`
 
 Good:
-    An output that ends by itself.
+    An output that the model ends.
 
 Source:
     tracker: mlc-ai/xgrammar#695, mlc-ai/xgrammar#802, vllm-project/vllm#50399.
@@ -60,7 +60,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _find_in_content(trace: Trace) -> Iterator[Report]:
-    """Report JSON that ends in whitespace, which no answer that ended by itself does."""
+    """Report JSON that ends in whitespace, which no answer does that the model ended."""
     chat = trace.chat if trace.chat is not None else trace.chat_stream
     content = "" if chat is None else content_of(chat.message) or ""
     length = len(content) - len(content.rstrip())

@@ -71,7 +71,7 @@ def shape_answer(value: JSON) -> Shaped | None:
 
 
 def _is_choice(value: JSON) -> bool:
-    """Return whether a value is one of the `choices` of an answer: a message, and what a choice has beside it."""
+    """Return whether a value is one of the `choices` of an answer: a message, and what else a choice has."""
     choice = as_object(value)
     return (
         isinstance(choice.get("message"), dict)

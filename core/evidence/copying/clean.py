@@ -401,7 +401,7 @@ _STEPS: tuple[Step, ...] = (
     ("Line breaks from wrapping were removed.", unwrap),
     ("Line breaks from wrapping were removed.", unwrap_paragraphs),
 )
-# Of several things below one another, what each may carry by itself.
+# Of several things below one another, what each may carry.
 _OF_A_PART: tuple[Step, ...] = tuple(
     step
     for step in _STEPS

@@ -365,7 +365,7 @@ def _has_short_id(call: JSON) -> bool:
 
 
 def _drop_shortened_texts(evidence: Evidence) -> Evidence:
-    """Return evidence without a prompt or a raw output out of which a sign says that something was taken."""
+    """Return evidence without a prompt or a raw output that a sign shows to be shortened."""
     prompt, raw = evidence.prompt, evidence.raw
     if prompt is not None and any(sign.search(prompt) for sign in (_EXPLICIT, _TAG, _TURN, _RAW_LINE, _REMARK)):
         evidence = replace(
@@ -391,7 +391,7 @@ def _drop_shortened_texts(evidence: Evidence) -> Evidence:
 
 
 def _damage_of(raw: str, chat: ChatResult | None) -> str:
-    """Return what a raw output of a call lacks beside its message: at a sign that no text of the message has."""
+    """Return what a raw output of a call lacks compared with its message: at a sign that no text of the message has."""
     found = None if chat is None or not has_part_of_call(raw) else _WITHIN.search(raw)
     if chat is None or found is None:
         return ""

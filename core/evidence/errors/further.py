@@ -40,7 +40,7 @@ _FORMS = (Form.ERROR, Form.EXCHANGE, Form.LOG)
 _BLANK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _CHAINED = re.compile(r"\s*(?:During handling of the above|The above exception was|\[?Caused by|\s*at |Traceback)")
 _RAISED = re.compile(r"(?:[a-z_]\w{0,40}\.){0,6}[A-Z]\w{1,60}(?:Error|Exception): \S")
-# Causes that come of what another error did, and are no news beside it.
+# Causes that follow from another error, and say nothing new next to it.
 _CONSEQUENCES = frozenset({Cause.CONNECTION, Cause.UNCLEAR, Cause.BUSY, Cause.SERVER})
 
 
@@ -67,12 +67,12 @@ def add_other_errors(evidence: Evidence, text: str) -> Evidence:
     known = _known(first)
     if known is None:
         return evidence
-    told, notes = {known.key}, []
+    seen, notes = {known.key}, []
     for refusal in _errors_in(text):
         other = _known(refusal)
-        if other is None or other.key in told or other.cause in _CONSEQUENCES or _is_same(first, refusal):
+        if other is None or other.key in seen or other.cause in _CONSEQUENCES or _is_same(first, refusal):
             continue
-        told.add(other.key)
+        seen.add(other.key)
         said = other.said if len(other.said) <= _MAX_WORDS else f"{other.said[: _MAX_WORDS - 1].rstrip()}…"
         notes.append(f"The text reports another error, too: {said.rstrip('.')}. {other.means} {other.remedy}".rstrip())
     return replace(evidence, notes=(*evidence.notes, *notes[:_MAX_NOTES])) if notes else evidence

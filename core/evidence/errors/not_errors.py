@@ -102,7 +102,7 @@ _GUIDANCE = re.compile(
     r"|^[^\n]{0,300}?(?:\braises? `?[A-Z]\w{1,60}(?:Error|Exception)`? (?:if|when|for|unless)\b|\b(?:may|might|can) "
     r"(?:also )?(?:return|raise|throw|respond with) (?:an? )?(?:`?[45]\d\d\b|`?[A-Z]\w{1,60}Error))[^\n]*"
 )
-# A statement that raises an error, or asks for one, by itself; and the line that reports one.
+# A statement that alone raises an error, or asks for one; and the line that reports one.
 _RAISES_ALONE = re.compile(
     r"\s{0,20}(?:raise (?:\w{1,60}\.){0,4}\w{1,60}\(|throw new \w{1,60}\(|except \w[^\n]{0,200}:[ \t]*(?:\n|\Z)"
     r"|(?:if|elif) [^\n]{0,200}\bin (?:str|repr)\([^\n]{1,80}\)[^\n]{0,80}:[ \t]*(?:\n|\Z))"
@@ -127,7 +127,7 @@ def is_source(text: str) -> bool:
 
 
 def is_program(text: str) -> bool:
-    """Return whether a text is Python that calls a client, and nothing else: no error was printed in it or beside it.
+    """Return whether a text is Python that calls a client, and nothing else: no error was printed in it or with it.
 
     >>> is_program("x = client.chat.completions.create(max_tokens=9)  # Required field"), is_program("Required field")
     (True, False)

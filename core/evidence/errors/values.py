@@ -20,7 +20,7 @@ from prompt_debugger.core.known_errors import cause_of, classes_of, innermost
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
 _NO_REASON = re.compile(r"(?i)(?:provider|upstream) returned (?:an )?error\W{0,3}\Z|(?:bad request|\d{3})\W{0,3}\Z")
-_OF_CLIENT = re.compile(r"(?i)\bfailed with status code \d{3}\W{0,3}\Z")  # axios, which keeps the body beside it
+_OF_CLIENT = re.compile(r"(?i)\bfailed with status code \d{3}\W{0,3}\Z")  # axios, which keeps the body elsewhere
 _NO_FAULT = ("trace", "debug", "info", "notice", "10", "20", "30")  # levels of a log's records
 _OF_PYTHON = re.compile(
     r"'\w{1,40}' object |local variable |(?:list|string) index |unsupported operand |argument of type "
@@ -84,7 +84,7 @@ def _drop_traceback(words: str) -> str:
 
 
 def _read_minimax(value: JSONObject) -> JSONObject:
-    """Return the error that MiniMax reports beside an empty answer in the form of others; any other value as it is."""
+    """Return the error that MiniMax reports with an empty answer in the form of others; any other value as it is."""
     base = as_object(value.get("base_resp"))
     words, code = base.get("status_msg"), base.get("status_code")
     is_error = isinstance(words, str) and bool(words) and isinstance(code, int) and code != 0
@@ -92,7 +92,7 @@ def _read_minimax(value: JSONObject) -> JSONObject:
 
 
 def _read_described(value: JSONObject) -> JSONObject | None:
-    """Return errors whose words are a `description` beside a key, as Writer lists them, in the form of others."""
+    """Return errors whose words are a `description` next to a key, as Writer lists them, in the form of others."""
     errors = value.get("errors")
     listed = [as_object(one) for one in errors] if isinstance(errors, list) else []
     is_described = bool(listed) and all(isinstance(one.get("description"), str) and "key" in one for one in listed)

@@ -36,7 +36,7 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 _MIN_WORDS = 4  # of a sentence
 _GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
 _BRACKET = re.compile(r"[{}\[\]]")
-_EVENTS_IN_FENCE = re.compile(r"(?m)^[ \t]{0,8}```\w{0,20}[ \t]*\n(?:event|data): ?\S")  # which is read by itself
+_EVENTS_IN_FENCE = re.compile(r"(?m)^[ \t]{0,8}```\w{0,20}[ \t]*\n(?:event|data): ?\S")  # which is read alone
 _SIGNS = re.compile(r"\bdelta\b|\brole\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
 # An object as a text, in a field of a log.
 _QUOTED = re.compile(r"(?<=\w=)\"\{\\\"(?:[^\"\\\n]|\\.)*+(?<=\})\"(?!\S)")

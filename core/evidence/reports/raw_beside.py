@@ -4,7 +4,7 @@
                                                         <tool_call>…</tool_call>
     data: {"choices": [{"delta": …
 
-Nothing says that both are of one run; that they share words is asked for, and that it is assumed is told.
+Nothing says that both are of one run: they must share words, and a note says that it is assumed.
 """
 
 from __future__ import annotations

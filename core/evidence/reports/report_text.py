@@ -178,8 +178,8 @@ def _is_to_its_end(text: str) -> bool:
 def needed_beside_command(blocks: Sequence[Block]) -> tuple[str, ...]:
     """Return what to say of a report that shows how a server was started, and tells the rest in words."""
     prose = " ".join(block.text for block in blocks if block.kind is BlockKind.PROSE)
-    told = [word for word in prose.split() if _TOLD_WORD.match(word) is not None]
-    is_told = len(told) >= _MIN_TOLD or len(_WIDE.findall(prose)) >= _MIN_WIDE
+    spoken = [word for word in prose.split() if _TOLD_WORD.match(word) is not None]
+    is_told = len(spoken) >= _MIN_TOLD or len(_WIDE.findall(prose)) >= _MIN_WIDE
     return (_NEEDED_BESIDE_COMMAND,) if is_told else ()
 
 

@@ -209,7 +209,7 @@ def prose_of(text: str) -> str:
 
 
 def sentences_of(prose: str) -> list[str]:
-    """Return the sentences of a prose, each line by itself, without objects that a program printed between them."""
+    """Return the sentences of prose, each line separately, without objects that a program printed between them."""
     return [one for one in _SENTENCES.split(prose) if _PRINTED_WITHIN.search(one) is None]
 
 

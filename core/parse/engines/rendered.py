@@ -28,7 +28,7 @@ class RendererChoice:
     """How a release of vLLM renders a model.
 
     Attributes:
-        mode: Tokenizer mode that it takes for it; "" if it was told nothing to decide by.
+        mode: Tokenizer mode that it takes for it; "" if it had nothing to decide by.
         reason: By what it decides: `architecture` or `files`.
         own: What renders in modes that do not use the chat template.
         architectures: For which architectures it takes those modes.

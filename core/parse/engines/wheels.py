@@ -26,7 +26,7 @@ class Wheel:
         package: The package in the wheel, and the module of `wheel_worker` that imports it.
         example: A version that was tried.
         options: For pip: which platform's wheel to take. Only its Python part is used.
-        splits_reasoning: Whether it takes reasoning out by itself, without a parser that is named.
+        splits_reasoning: Whether it takes reasoning out without a parser being named.
         comes_with_vllm: Whether it is installed wherever vLLM is, so that none need be fetched.
         is_by_name: Whether a parser can be chosen; else its server chooses by the model's files, and `check`, which
             recommends what to choose, asks none.

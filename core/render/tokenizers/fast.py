@@ -163,7 +163,7 @@ class FastTokenizer:
 
     @cached_property
     def boundaries(self) -> frozenset[str]:
-        """Texts of added tokens in front of which a text may be cut, and its pieces encoded by themselves.
+        """Texts of added tokens in front of which a text may be cut, and its pieces encoded separately.
 
         Empty if some added token looks at its neighbours.
         """

@@ -2,7 +2,7 @@
 
 The library that talks to the Hub opens connections in threads and in compiled code, so no egress of `core.base.egress`
 could be held open for it alone. The child may connect; this process may not. Where that egress is refused, as on a
-page for untrusted users, the child is told to stay offline and finds what was fetched before.
+page for untrusted users, the child process stays offline and finds what was fetched before.
 
 Run as a script, this file is the child: it prints one line of JSON and imports nothing of ours.
 """

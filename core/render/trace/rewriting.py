@@ -73,7 +73,7 @@ def _starts(before: list[int], after: list[int]) -> list[int]:
 
 
 def _piecewise(whole: str, runs: Runs, text: str, encode: Encode) -> Runs | None:
-    """Return the runs of `text` if it is every run's part of `whole`, encoded by itself."""
+    """Return the runs of `text` if it is every run's part of `whole`, encoded separately."""
     made: list[Run] = []
     shown: list[str] = []
     position = 0

@@ -102,7 +102,7 @@ class Recorder:
     Args:
         keeps: Who keeps them.
         upstream: Address of the server, for the record.
-        on_outcome: Told of each exchange once it is written.
+        on_outcome: Called with each exchange once it is written.
 
     Attributes:
         n_failed: Exchanges that could not be written.

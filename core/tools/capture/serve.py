@@ -60,7 +60,7 @@ async def serve_capture(
     Args:
         capture: What to capture.
         ending: Set when it is to end.
-        on_ready: Told the proxy's base URL and the server's once it listens.
+        on_ready: Called with the base URLs of proxy and server once it listens.
         on_outcome: Called with each exchange.
         times: For requests.
         keeps: Where exchanges are written, instead of `capture.out`.
@@ -115,7 +115,7 @@ class KeptHere(Writer):
 
 
 class Serving:
-    """uvicorn before an application, from its making on; `ended` is set should it end by itself."""
+    """uvicorn before an application, from its making on; `ended` is set if it ends unasked."""
 
     def __init__(self, proxy: App, listener: socket.socket, ended: asyncio.Event, head_s: float) -> None:
         self._server = _Server(

@@ -1,6 +1,6 @@
 """The answers that a model is made to give: one per way in which parsers are known to lose something.
 
-Every text in them is a word of ours (`zq…`) that no template writes by itself: where it is missing from what a
+Every text in them is a word of ours (`zq…`) that no template writes on its own: where it is missing from what a
 template prints, the template lost it, and no parser is blamed.
 """
 

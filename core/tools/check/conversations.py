@@ -1,7 +1,7 @@
 """Conversations that engines are known to render differently, each as a client sends it.
 
 To transformers goes the request as it is, kwargs by kwargs; to a server goes the same body. Where the two have
-different ways to say the same thing, a conversation says how each is told.
+different ways to say the same thing, a conversation has the words for each.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Conversation:
         about: What it tries, a few words.
         body: What a server gets.
         kwargs: Template kwargs for transformers where they are not those of the body; `None` where they are.
-        add_generation_prompt: What transformers is told of it; `None` for what the body says.
-        habit: What a server does by itself that explains a difference which its own precedence explains.
+        add_generation_prompt: What transformers gets for it; `None` for what the body says.
+        habit: What a server does unasked that explains a difference which its own precedence explains.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Conversation:
 
     @property
     def plain_body(self) -> JSONObject:
-        """The request as transformers is told it."""
+        """The request as transformers gets it."""
         if self.kwargs is None:
             return self.body
         kept = {name: value for name, value in self.body.items() if name != "reasoning_effort"}

@@ -1,4 +1,4 @@
-"""What a template's text and what it renders show by themselves: which model it is, and why it fails."""
+"""What a template's text and what it renders show without a parser: which model it is, and why it fails."""
 
 from __future__ import annotations
 

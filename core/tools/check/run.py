@@ -357,7 +357,7 @@ class Checker:
 
 
 def check_without_parsers(model: CheckedModel, *, is_thorough: bool = False) -> Check:
-    """Return what a template shows by itself, where there is no vLLM to ask; nothing is recommended."""
+    """Return what a template alone shows, where there is no vLLM to ask; nothing is recommended."""
     tools, ideals = write_answers(model := as_served(model), is_thorough=is_thorough)
     template = check_template(model, ideals, has_plain_tools=tools is PLAIN_TOOLS)
     unasked = Recommendation(None, None, None, "unknown", ("Only the template was checked: no parser was asked.",))

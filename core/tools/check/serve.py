@@ -71,7 +71,7 @@ def plugin_commands(check: Check) -> PluginCommands | None:
 
 
 def _given(check: Check, kind: str) -> StartWith | None:
-    """Return what a kind of server is told; `None` where no parser reads the calls."""
+    """Return how a kind of server is started; `None` where no parser reads the calls."""
     source, _, revision = _source(check).partition("@")
     is_tried = kind in check.asked
     asked = check.asked.get(kind if is_tried else "vllm")

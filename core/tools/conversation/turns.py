@@ -103,7 +103,7 @@ async def converse(
         labs: Labs that may be booted.
         stub: Answers per tool; see `answers_from_stub`.
         most_turns: Runs at most, the first included.
-        on_progress: Told of each run.
+        on_progress: Called with each run.
 
     Yields:
         The conversation after each run; the last has `ended`.

@@ -113,7 +113,7 @@ def explain_count(
 ) -> CountAnswer:
     """Rank the ways to render a request by how well they explain a number of prompt tokens.
 
-    A combination is tried only if each of its switches changes the prompt by itself, and
+    A combination is tried only if each of its switches alone changes the prompt, and
     only as long as nothing simpler explains the number.
 
     Args:
@@ -223,7 +223,7 @@ class _Search:
         self.by_text[text] = Explanation(switches, count, count - self.counted)
 
     def combinations(self, switches: Sequence[Switch], size: int) -> Iterator[tuple[Switch, ...]]:
-        """Yield the combinations of switches that set different things and change the prompt by themselves."""
+        """Yield the combinations of switches that set different things and each change the prompt alone."""
         telling = [switch for switch in switches if size == 1 or (switch.name,) in self.counts]
         for chosen in combinations(telling, size):
             if len({switch.target for switch in chosen}) == size:

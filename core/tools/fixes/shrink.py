@@ -144,7 +144,7 @@ async def shrink_request(
         labs: Labs that may be booted for it.
         finding: Code of the finding to keep; by default that of the first error.
         budget: Runs on the server at most, before the confirming ones.
-        report: Told what is done.
+        report: Called with what is being done.
 
     Raises:
         RequestError: The request does not fail, or not with that finding.

@@ -88,7 +88,7 @@ if not wheel:
 root = os.path.dirname(file)
 while os.path.isfile(os.path.join(root, "__init__.py")):
     root = os.path.dirname(root)
-sys.path.insert(0, root)  # what it imports beside it
+sys.path.insert(0, root)  # for what it imports from its own folder
 if hasattr(module, "prepare_own_tests"):
     module.prepare_own_tests(file)
 passed, failed, unread = [], [], []

@@ -198,7 +198,7 @@ async def run_experiments(
         samples: Runs of each variant; from the second on they have their own seed.
         budget: Runs at most, over all variants.
         picked: Further variants (`pick_plans`).
-        report: Told before anything runs how much will, and then each variant.
+        report: Called before anything runs with how much will, and then with each variant.
 
     Raises:
         RequestError: Fewer than one sample.

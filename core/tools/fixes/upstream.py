@@ -1,4 +1,4 @@
-"""A failing test for the maintainers of a server: small, by itself, without weights and GPU.
+"""A failing test for the maintainers of a server: small, self-contained, without weights and GPU.
 
 The raw output, the tools and the calls that the output holds are in it, in the way that the project writes its parser
 tests; the record of the server software says how. What a test expects is checked at once where the project is installed

@@ -6,7 +6,7 @@
     what was written walked through the grammar from there
 
 An output that breaks the grammar was not held to it: that is observed, whatever a server says. One that obeys it may
-do so by itself: then the server's word decides, or how vLLM is known to do it, and it is said where neither is known.
+do so unasked: then the server's word decides, or how vLLM is known to do it, and it is said where neither is known.
 
 Source: vLLM 0.32, `v1/structured_output/__init__.py` and `ChatCompletionRequest.resolve_reasoning_ended`.
 """

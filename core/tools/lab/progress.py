@@ -93,7 +93,7 @@ class BootMeter:
                 self._entered_s = elapsed_s
 
     def measure(self, elapsed_s: float) -> LabProgress:
-        """Return the progress at a moment; it creeps towards the next milestone and never reaches it by itself."""
+        """Return the progress at a moment; it creeps towards the next milestone and never reaches it on its own."""
         milestone = self._milestones[self.milestone_index]
         following = self._milestones[self.milestone_index + 1 :]
         end = following[0].fraction if following else 1.0

@@ -1,6 +1,6 @@
 """When a lab that runs is of no more use: it does not answer, or works and works and nothing comes of it.
 
-A judge that is told what was seen of a lab and when; no I/O but reading processor time.
+A judge that gets what was seen of a lab and when; its only I/O reads processor time.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _read_journal(path: Path) -> Iterator[Exchange]:
 
 
 def _read_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
-    """Yield the exchanges of a text: of lines each by itself, of a HAR each entry."""
+    """Yield the exchanges of a text: each line of lines, each entry of a HAR."""
     lines = [line for line in text.splitlines() if line.strip()]
     values = (
         [as_object(decode_json(line)) for line in lines] if len(lines) > 1 and lines[0].lstrip().startswith("{") else []

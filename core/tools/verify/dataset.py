@@ -1,7 +1,7 @@
 """The rows of a dataset: one chat body per line, as K2VV's and MiniMax's verifiers read them. Memory stays flat.
 
     {"messages": […], "tools": […], "temperature": 0.6, …}                         K2VV
-    {"messages": […], …, "check_type": ["tool_calls"], "expected_tool_call": true}  MiniMax: labels beside the body
+    {"messages": […], …, "check_type": ["tool_calls"], "expected_tool_call": true}  MiniMax: labels next to the body
 
 Batch lines, cases and captured exchanges (`body` or `request` around the body) are read, too, and so are bodies for
 OpenAI's Responses or Anthropic's Messages, which are kept unchanged next to their conversion. A row's number is that

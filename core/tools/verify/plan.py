@@ -25,7 +25,7 @@ class Plan:
         preparation: What is changed in every request.
         shard: Which part of the dataset.
         limit: Most rows of the dataset.
-        concurrency: Questions under way at once; `None` finds a number by itself.
+        concurrency: Questions under way at once; `None` finds a number.
         timeout_s: How long an answer may take.
         patience: How often to try.
         budget: What may be used.

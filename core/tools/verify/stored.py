@@ -2,7 +2,7 @@
 
 results.sqlite   rows of up to two servers, and the whole run of each
 results.jsonl    rows alone, ours or K2VV's
-a report         the folder or page of `--report`: the journal or results beside it
+a report         the folder or page of `--report`: the journal or results next to it
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def parameter_cases(parameters: Mapping[str, JSON], think_mode: str) -> Iterator
 
     Args:
         parameters: Values by name.
-        think_mode: How the server is told: `kimi`, `opensource` or `none`.
+        think_mode: How thinking is set: `kimi`, `opensource` or `none`.
     """
     names = ("thinking", "non-thinking") if think_mode != "none" else ("as-it-is",)
     for name, value in parameters.items():

@@ -101,7 +101,7 @@ class Webhook:
 
     Args:
         url: The address.
-        on_problem: Told why the first could not be sent.
+        on_problem: Called with why the first could not be sent.
 
     Attributes:
         n_lost: Alarms that could not be sent.

@@ -132,7 +132,7 @@ class Copier:
         file: The proxy's own file.
         upstream: The server that the proxy forwards to.
         bounds: How much the database keeps, of all proxies together.
-        report: Told once, in a sentence, that the database is away, and once that it is back.
+        report: Called with a sentence once when the database is away, and once when it is back.
     """
 
     def __init__(self, url: str, file: Path, upstream: str, bounds: Bounds, report: Callable[[str], None]) -> None:

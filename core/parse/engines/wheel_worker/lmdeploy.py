@@ -39,7 +39,7 @@ def load() -> str:
     _response_parsers()
     _tools()
     _reasonings()
-    log = logging.getLogger("lmdeploy")  # it writes to standard output by itself
+    log = logging.getLogger("lmdeploy")  # it writes to standard output
     log.handlers, log.propagate = [], True
     log.setLevel(logging.WARNING)
     return version_next_to(folder)

@@ -44,7 +44,7 @@ class Behaviour:
 def behaviour_of(
     model: CheckedModel, ideals: Sequence[Ideal], *, has_plain_tools: bool, renderer: Renderer | None = None
 ) -> Behaviour:
-    """Render every usual conversation, and every kind of tool by itself."""
+    """Render every usual conversation, and every kind of tool alone."""
     offered = PLAIN_TOOLS if has_plain_tools else TOOLS
     render = model.renderer(renderer)
     prompts = {one.name: _rendered(render, one.plain_body) or "" for one in conversations(ideals, offered, ())}

@@ -89,7 +89,7 @@ def file_findings(model: CheckedModel, ideals: Sequence[Ideal], renderer: Render
 
 
 def _ends(model: CheckedModel, ideals: Sequence[Ideal]) -> Iterator[Finding]:
-    """Report an end of turn at which no server stops by itself."""
+    """Report an end of turn at which no server stops unless asked to."""
     if model.tokenizer is None or not (known := model.end_texts):
         return
     text = next((one for one in ideals if one.answer.name == "text" and one.refusal is None), None)

@@ -1,7 +1,7 @@
 """What can be changed about a request and its rendering, one named switch at a time.
 
 `find_switches` gives those that a person can set; `find_server_switches` adds what
-a server may do by itself, for guessing at one that shows nothing but a number.
+a server may do unasked, for guessing at one that shows nothing but a number.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def find_switches(variant: Variant, *, other_template: str | None = None) -> tup
 
 
 def find_server_switches(variant: Variant) -> tuple[Switch, ...]:
-    """Return what a server may have done by itself, likeliest first.
+    """Return what a server may have done unasked, likeliest first.
 
     Raises:
         RenderError: As `find_switches`.

@@ -19,7 +19,7 @@ def vllm_switches(facts: TemplateFacts) -> Iterator[Switch]:
 
 
 def bos_switches(variant: Variant, *, is_any: bool = False) -> Iterator[Switch]:
-    """Yield the prompt with BOS in front, and without it; `is_any`: also where the tokenizer adds none by itself."""
+    """Yield the prompt with BOS in front, and without it; `is_any`: also where the tokenizer itself adds none."""
     tokenizer = variant.setup.tokenizer
     bos = variant.setup.named_tokens.get("bos_token")
     if not bos:

@@ -25,7 +25,7 @@ def system_switches(variant: Variant) -> Iterator[Switch]:
 
 
 def default_system_switches(variant: Variant) -> Iterator[Switch]:
-    """Yield the prompt without the system message that the template puts in by itself, found by rendering."""
+    """Yield the prompt without the system message that the template itself puts in, found by rendering."""
     if _has_system(variant.body):
         return
     bare = replace(variant, body={key: value for key, value in variant.body.items() if key != "tools"})
