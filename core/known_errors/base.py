@@ -25,6 +25,12 @@ _GAP_IN_WORD = re.compile(r"(?<=\w)(?:(?:\.{3,}|…)(?=\w| [a-z])|<snip>|\[\.{3,
 _MAX_PART = 400  # characters that stand for a variable part
 _CLAUSE_END = re.compile(r"[.;:](?= |$)")
 
+# What to check where a client got no answer at all, whatever client it was.
+REACH_SERVER = (
+    "Check that the server is running and that the address is right, from the machine or container that sends; in a "
+    "container `localhost` is the container itself. The server's log shows whether the request arrived."
+)
+
 
 class Cause(StrEnum):
     """What has to change for the request to be answered."""

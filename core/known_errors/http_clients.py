@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import Cause, KnownError
+from prompt_debugger.core.known_errors.base import REACH_SERVER, Cause, KnownError
 
 MAKER = "HTTP libraries"
+
+_CHECK_LOG = (
+    "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
+    "at a timeout; a proxy in between may also have one."
+)
+
+_REFUSED = (
+    "Nothing accepts connections at that address and port: the server is not running there, is still "
+    "starting, or listens on another address."
+)
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
@@ -22,11 +32,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Connection refused",
         Stage.COMPLETE,
-        "Nothing accepts connections at that address and port: the server is not running there, is still "
-        "starting, or listens on another address.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        _REFUSED,
+        REACH_SERVER,
         "https://github.com/vllm-project/vllm/issues/15518",
         cause=Cause.CONNECTION,
         is_distinctive=False,
@@ -35,11 +42,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "ECONNREFUSED",
         Stage.COMPLETE,
-        "Nothing accepts connections at that address and port: the server is not running there, is still "
-        "starting, or listens on another address.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        _REFUSED,
+        REACH_SERVER,
         "https://nodejs.org/api/errors.html#common-system-errors",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -48,9 +52,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "httpx.ConnectError",
         Stage.COMPLETE,
         "The client could not open a connection to the server.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        REACH_SERVER,
         "httpx/_exceptions.py: ConnectError",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -58,11 +60,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "All connection attempts failed",
         Stage.COMPLETE,
-        "Nothing accepts connections at that address and port: the server is not running there, is still "
-        "starting, or listens on another address.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        _REFUSED,
+        REACH_SERVER,
         "httpcore/_backends/anyio.py",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -71,8 +70,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "ECONNRESET",
         Stage.COMPLETE,
         "The connection was closed from the other side before the answer was complete.",
-        "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
-        "at a timeout; a proxy in between may also have one.",
+        _CHECK_LOG,
         "https://nodejs.org/api/errors.html#common-system-errors",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -81,8 +79,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "peer closed connection without sending complete message body",
         Stage.COMPLETE,
         "The answer broke off: the server, or a proxy, closed the connection in the middle.",
-        "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
-        "at a timeout; a proxy in between may also have one.",
+        _CHECK_LOG,
         "h11/_readers.py: ContentLengthReader, ChunkedReader",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -91,8 +88,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Server disconnected without sending a response.",
         Stage.COMPLETE,
         "The server closed the connection before it answered.",
-        "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
-        "at a timeout; a proxy in between may also have one.",
+        _CHECK_LOG,
         "httpcore/_async/http11.py: AsyncHTTP11Connection",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -101,8 +97,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Remote end closed connection without response",
         Stage.COMPLETE,
         "The server closed the connection before it answered.",
-        "Check the server's log for that moment: it may have crashed, run out of memory, or closed the connection "
-        "at a timeout; a proxy in between may also have one.",
+        _CHECK_LOG,
         "Python, http.client: HTTPResponse._read_status",
         cause=Cause.CONNECTION,
         is_general=True,
@@ -170,9 +165,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Failed to establish a new connection: {why}",
         Stage.COMPLETE,
         "The client could not open a connection to the server.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        REACH_SERVER,
         "urllib3/connection.py: HTTPConnection._new_conn",
         example="Failed to establish a new connection: [Errno 111]",
         cause=Cause.CONNECTION,
@@ -182,9 +175,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Cannot connect to host {host} ssl:",
         Stage.COMPLETE,
         "The client could not open a connection to the server.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        REACH_SERVER,
         "aiohttp/client_exceptions.py: ClientConnectorError",
         example="Cannot connect to host localhost:8000 ssl:default [Connect call failed ('127.0.0.1', 8000)]",
         cause=Cause.CONNECTION,
@@ -193,9 +184,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "fetch failed",
         Stage.COMPLETE,
         "No answer came; the reason follows below, under `cause`.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        REACH_SERVER,
         "https://nodejs.org/api/globals.html#fetch",
         cause=Cause.CONNECTION,
         is_distinctive=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
+from prompt_debugger.core.known_errors.base import REACH_SERVER, Cause, KnownError, Look
 
 MAKER = "LiteLLM"
 
@@ -198,9 +198,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "OpenAIException - Connection error",
         Stage.COMPLETE,
         "LiteLLM got no answer: it could not reach the server.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        REACH_SERVER,
         "litellm/litellm_core_utils/exception_mapping_utils.py: exception_type",
         example="litellm.InternalServerError: OpenAIException - Connection error.",
         cause=Cause.CONNECTION,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import Cause, KnownError
+from prompt_debugger.core.known_errors.base import REACH_SERVER, Cause, KnownError
 
 MAKER = "OpenAI's Python client"
 
@@ -42,9 +42,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "openai.APIConnectionError",
         Stage.COMPLETE,
         "The client got no answer: it could not reach the server, or the connection broke.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived. The exception above it, or its `__cause__`, says why.",
+        f"{REACH_SERVER} The exception above it, or its `__cause__`, says why.",
         "openai/_exceptions.py: APIConnectionError",
         cause=Cause.CONNECTION,
         is_distinctive=False,
@@ -54,9 +52,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "APIConnectionError: Connection error.",
         Stage.COMPLETE,
         "The client got no answer: it could not reach the server, or the connection broke.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived. The exception above it, or its `__cause__`, says why.",
+        f"{REACH_SERVER} The exception above it, or its `__cause__`, says why.",
         "openai/_exceptions.py: APIConnectionError",
         cause=Cause.CONNECTION,
     ),
@@ -64,9 +60,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "API error: Connection error.",
         Stage.COMPLETE,
         "The client got no answer: it could not reach the server, or the connection broke.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        REACH_SERVER,
         "https://github.com/FoundationAgents/OpenManus/issues/770",
         cause=Cause.CONNECTION,
     ),

@@ -7,6 +7,16 @@ from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "programs that read an answer"
 
+_PRINT_ANSWER = (
+    "Print the status and body of the answer where the program reads it; paste that body here, or record it "
+    "with `capture`."
+)
+
+_NO_CHOICES = (
+    "The answer has no `choices`, so it is not a chat completion: usually it is the body of an error, or a "
+    "different kind of answer."
+)
+
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "'str' object has no attribute 'choices'",
@@ -21,10 +31,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "object has no attribute 'choices'",
         Stage.COMPLETE,
-        "The answer has no `choices`, so it is not a chat completion: usually it is the body of an error, or a "
-        "different kind of answer.",
-        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
-        "with `capture`.",
+        _NO_CHOICES,
+        _PRINT_ANSWER,
         "https://github.com/FoundationAgents/OpenManus/issues/29",
         cause=Cause.OUTPUT,
         is_general=True,
@@ -32,10 +40,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "KeyError: 'choices'",
         Stage.COMPLETE,
-        "The answer has no `choices`, so it is not a chat completion: usually it is the body of an error, or a "
-        "different kind of answer.",
-        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
-        "with `capture`.",
+        _NO_CHOICES,
+        _PRINT_ANSWER,
         "https://github.com/mishl-dev/Discord-AI-Chatbot/issues/153",
         cause=Cause.OUTPUT,
     ),
@@ -44,8 +50,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "The answer came without choices (`choices` is null or absent): some servers and gateways send an "
         "error that way, with status 200.",
-        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
-        "with `capture`.",
+        _PRINT_ANSWER,
         "https://github.com/harry0703/MoneyPrinterTurbo/issues/333",
         example="content = response.choices[0].message.content TypeError: 'NoneType' object is not subscriptable",
         cause=Cause.OUTPUT,
@@ -55,8 +60,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "The answer came without choices (`choices` is null or absent): some servers and gateways send an "
         "error that way, with status 200.",
-        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
-        "with `capture`.",
+        _PRINT_ANSWER,
         "https://github.com/microsoft/autogen/issues/5318",
         example="for choice in response.choices: TypeError: 'NoneType' object is not iterable",
         cause=Cause.OUTPUT,
@@ -74,10 +78,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         " Error: 'choices'",
         Stage.COMPLETE,
-        "The answer has no `choices`, so it is not a chat completion: usually it is the body of an error, or a "
-        "different kind of answer.",
-        "Print the status and body of the answer where the program reads it; paste that body here, or record it "
-        "with `capture`.",
+        _NO_CHOICES,
+        _PRINT_ANSWER,
         "https://github.com/langgenius/dify/issues/9197",
         example="Run failed: [openrouter] Error: 'choices'",
         cause=Cause.OUTPUT,

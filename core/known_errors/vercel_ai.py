@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
+from prompt_debugger.core.known_errors.base import REACH_SERVER, Cause, KnownError, Look
 
 MAKER = "Vercel's AI SDK"
 
@@ -129,9 +129,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Cannot connect to API: {why}",
         Stage.COMPLETE,
         "The client got no answer: it could not reach the server.",
-        "Check that the server is running and that the address is right, from the machine or container that "
-        "sends; in a container `localhost` is the container itself. The server's log shows whether the "
-        "request arrived.",
+        REACH_SERVER,
         "https://ai-sdk.dev/docs/reference/ai-sdk-errors/ai-api-call-error",
         example="Cannot connect to API: connect ETIMEDOUT",
         cause=Cause.CONNECTION,
