@@ -1,7 +1,7 @@
 """Read many pastes, count what is said of them. Where nearly all are healthy, a finding is false until shown true.
 
     python scripts/screen.py PASTES OUT.jsonl                      one line a paste, and a count by code
-    python scripts/screen.py PASTES OUT.jsonl --against OLD.jsonl  only the pastes of which something else is said
+    python scripts/screen.py PASTES OUT.jsonl --against OLD.jsonl  only the pastes whose findings changed
 
 PASTES is a folder with a file a paste, or a JSON list of texts or of objects with `id` and `text`.
 """

@@ -80,7 +80,7 @@ class Report:
         after_journal: Rows asked again though their answer was in the journal: there must be none.
         unexplained: Rows asked again after an answer, with nothing killed between: there must be none.
         kills: For each kill what was killed, and the rows answered twice because of it.
-        memory_mb: Greatest memory of `verify`'s process by share of rows done, and of which session.
+        memory_mb: Greatest memory of `verify`'s process by share of rows done, and its session.
         seconds: How long it took.
     """
 

@@ -33,7 +33,7 @@ class CallCounts(NamedTuple):
         draft: Written inside reasoning and not returned, which is not a loss.
         cut: Calls inside which the output ends.
         invented: Returned and not written.
-        unknown: Calls of either side of which nothing can be said.
+        unknown: Calls of either side that cannot be judged.
     """
 
     written: int

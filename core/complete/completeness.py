@@ -47,7 +47,7 @@ class Witness:
         tokenizer: Counts tokens, and knows the control tokens.
         prompt_length: Tokens of the prompt by that tokenizer, to see whether the server counts as it does.
         tokenizes_alike: False if the server's ids of a text are known and are not that tokenizer's.
-        has_stop_strings: Whether the request has stop strings, of which the text shows nothing.
+        has_stop_strings: Whether the request has stop strings, which the text does not show.
         tool_names: Tools of the request.
     """
 

@@ -1,4 +1,4 @@
-"""The note that a text contains several requests, answers, raw outputs or commands, of which one was read."""
+"""The note that a text contains several requests, answers, raw outputs or commands, and one was read."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ complete: the label follows from the cut. A prompt without generation prompt
 is the fault of `render`, also where a field of the request asked for it: the
 prompt is what is wrong, and the fix names the field.
 
-Of a run of which only a part is available: a part that was examined and is healthy is said to be so; a part that is not
+Of a run that is available in part: a part that was examined and is healthy is said to be so; a part that is not
 there is never called empty. "No tool call" is said only of a text that contains nothing of a call and is not
 a prompt.
 """

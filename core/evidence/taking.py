@@ -66,7 +66,7 @@ def add_answer(evidence: Evidence, answer: Answer) -> Evidence:
 
 
 def _share_prompt(answer: Answer) -> Answer:
-    """Return an answer of which both the message and the answer itself have the prompt that either one has."""
+    """Return an answer with the prompt that its message or the answer itself has, in both."""
     shown = next((one.prompt_text for one in (answer.chat, answer.stream) if one is not None and one.prompt_text), None)
     if not answer.prompt and answer.prompt_ids is None:
         return answer if shown is None else answer._replace(prompt=shown)
@@ -125,7 +125,7 @@ def take_last_answer(evidence: Evidence) -> Evidence:
 
 
 def as_part(answer: Answer) -> Answer:
-    """Return an answer of which nothing that is absent proves anything."""
+    """Return an answer as one that is known in part: nothing follows from what is absent."""
     chat, stream = (
         None if result is None else replace(result, body="", elapsed_s=None, error=_unless_cut(result.error))
         for result in (answer.chat, answer.stream)

@@ -1,4 +1,4 @@
-"""Say of every family how well it explains a text, and ask only those of which the text shows a sign.
+"""Say of every family how well it explains a text, and ask only those that the text shows a sign of.
 
 Nearly every family of many has none: no mark of it occurs, the prompt does not end
 like its own, and the text does not end in the middle of its markup. All marks are

@@ -1,6 +1,6 @@
 """The known sentences as they are looked up: by a word that a text must have to say one.
 
-There are more than a thousand. A text is read once, into its words, and only the sentences of which one word is among
+There are more than a thousand. A text is read once, into its words, and only the sentences with one word among
 them are looked for in it.
 """
 

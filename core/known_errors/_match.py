@@ -49,7 +49,7 @@ def words_as_one_line(text: str) -> str:
 
 
 def find_sentence(text: str, index: SentenceIndex) -> Recognised | None:
-    """Return the known sentence that a text says; of several, the one of which most is fixed.
+    """Return the known sentence that a text says; of several, the one with the most fixed text.
 
     Args:
         text: What someone said.
@@ -64,7 +64,7 @@ def find_sentence(text: str, index: SentenceIndex) -> Recognised | None:
 
 
 def _cut_sentence(line: str, folded: str, sentences: Sentences) -> Recognised | None:
-    """Return the known sentence in the middle of which a text ends; of several that mean different things none."""
+    """Return the known sentence that a text breaks off in; `None` if several fit that mean different things."""
     tail = line.rstrip(" .…")[-_MIN_OF_CUT:].lower()
     if len(tail) < _MIN_OF_CUT:
         return None

@@ -89,7 +89,7 @@ def _read_doubled_braces(text: str, scan: JSONScan, stop: int, keys: CallKeys) -
 
 
 def _read_all_doubled(text: str, start: int, stop: int, keys: CallKeys) -> ToolCallAttempt | None:
-    """Return the call in an object of which every brace is doubled; `None` if it is none."""
+    """Return the call in an object whose braces are all doubled; `None` if it is not one."""
     halved = _halve_braces(text, start, stop)
     if halved is None:
         return None

@@ -61,7 +61,7 @@ def match_calls(calls: Sequence[ToolCallAttempt], returned: Sequence[MessageCall
 
 
 def unmatched_calls(calls: Sequence[ToolCallAttempt], returned: Sequence[MessageCall]) -> tuple[CallMatch, ...]:
-    """Return the calls of both sides unpaired, for an output and a message of which nothing can be said."""
+    """Return the calls of both sides unpaired, for an output and a message that cannot be compared."""
     raw_side = [CallMatch(index, None) for index in range(len(calls))]
     return (*raw_side, *(CallMatch(None, index) for index in range(len(returned))))
 

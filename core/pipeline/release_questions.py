@@ -20,7 +20,7 @@ def parsers_to_ask(parse: Parse, named: Sequence[str], engines: Collection[str])
         engines: The engines of the releases.
 
     Returns:
-        The names in the order given, then those of the engines of which none is named; an engine that has no parser
+        The names in the order given, then those of the engines that no name belongs to; an engine that has no parser
         for the output's family is left out.
 
     Raises:

@@ -1,6 +1,6 @@
 """Stage A assembled: which template and tokenizer a run uses, and what they give.
 
-A run against an endpoint of which nothing is available still continues: without a
+A run against an endpoint without template and tokenizer still continues: without a
 template there is no local prompt, without a tokenizer there are no tokens, and
 `Renderer.note` says why.
 """

@@ -129,7 +129,7 @@ class RenderOutcome:
 
 
 def unattributed(text: str, doubt: str) -> RenderOutcome:
-    """Return the outcome for a text of which no origin is known."""
+    """Return the outcome for a text without known origins."""
     spans = (PromptSpan(Span(0, len(text)), SpanKind.UNKNOWN),) if text else ()
     return RenderOutcome(text, spans, is_identical=False, doubt=doubt)
 

@@ -1,4 +1,4 @@
-"""What a secret looks like: patterns, each of which takes time that grows no faster than the text.
+"""What a secret looks like: patterns that each take time linear in the text.
 
 Group 1, if there is one, is kept: the name before a key. No pattern takes a quote or half an escape, so
 that a text which was JSON or code stays what it was; none takes `•` or `[removed]`, so that what is covered stays so.
@@ -101,7 +101,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class Shape(NamedTuple):
-    """A pattern, the words without one of which, in small letters, no text can match it, and what else has to hold."""
+    """A pattern, words in lower case of which every match has one, and what else has to hold."""
 
     pattern: re.Pattern[str]
     words: tuple[str, ...]

@@ -75,7 +75,7 @@ class _Command:
 
 
 def _nowhere(_paths: Collection[Path]) -> Mapping[Path, Place]:
-    """Find nothing in a text out of which characters were taken."""
+    """Find nothing in a text that lacks characters."""
     return {}
 
 

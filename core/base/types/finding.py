@@ -127,7 +127,7 @@ class Conclusion(StrEnum):
     """What the verdict comes to; no face says more than this.
 
     `FAULT` names a guilty stage; `NOTHING_LOST` and `NO_FAULT` are of a whole comparison, the latter with characters
-    missing that no rule calls a fault; `UNKNOWN` is an output and an answer of which nothing can be said; `UNCHECKED`
+    missing that no rule calls a fault; `UNKNOWN` is an output and an answer that cannot be judged; `UNCHECKED`
     is a run without the one or the other.
     """
 

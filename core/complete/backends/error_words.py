@@ -54,7 +54,7 @@ _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 # What pydantic prints: a line with the place, one with the words, one with an address.
 _VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")
 _LIST_START = re.compile(r"\[\s{0,9}\{'type': ")
-# What is left of a fault of which the copy ends within the value that it is about.
+# What is left of a fault where the copy ends within the value that it is about.
 _BEGUN = re.compile(
     r"\s{0,9}\{'type': '\w{1,60}', 'loc': \([^()\n]{1,300}\), 'msg': (?:'[^'\\\n]{1,300}'|\"[^\"\\\n]{1,300}\")"
 )

@@ -31,7 +31,7 @@ _MANY_FORMS = 5  # of one whose value is named without its `type` or `role`
 _MAX_NESTED = 6  # unions within unions
 _KINDS = ("type", "role")
 _MISSING, _EXTRA = "Field required", "Extra inputs are not permitted"
-_LEFT_OUT, _OTHERS = "Input should be '…'", "Others"  # of forms of which the errors are not shown
+_LEFT_OUT, _OTHERS = "Input should be '…'", "Others"  # of forms whose errors are not shown
 _KIND = re.compile(r"[\w.:/-]{1,80}")
 # What a printed value begins with: `{'type': 'x', 'role': 'y', …`.
 _PRINTED_KIND = {
@@ -239,7 +239,7 @@ def _is_meant(place: Steps, name: str, faults: Sequence[_Fault], kind: str) -> b
     if any(one == ("type",) and f.says == _MISSING for one, f in zip(below, faults, strict=True)):
         return False
     if any(is_form(one[0]) and one[1:] == ("type",) for one in below):
-        return False  # a union within the union, of which the forms are others
+        return False  # a union within the union, with other forms
     is_named = bool(kind) and all(word in name.lower() for word in kind.lower().split("_"))
     return is_named or any(fault.says != _MISSING for fault in faults)
 

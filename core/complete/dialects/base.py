@@ -162,7 +162,7 @@ def of_message(
         api: Whose answer it is.
         message: What was read.
         reason: Its finish reason.
-        whole: The answer, if it is a whole one; `None` for a part, of which nothing that is absent proves anything.
+        whole: The answer, if it is a whole one; `None` for a part, where nothing follows from what is absent.
         usage: The server's accounting.
         stop_reason: The stop string that the server named.
         error: What went wrong.

@@ -114,7 +114,7 @@ def load_engines(package: ModuleType) -> dict[str, Engine]:
 
 
 def engine_of(kind: str) -> Engine:
-    """Return the record of a kind of server; of one without a file, that of a server of which nothing shows."""
+    """Return the record of a kind of server; of one without a file, that of a server that shows nothing."""
     return ENGINES.get(kind, UNKNOWN)
 
 

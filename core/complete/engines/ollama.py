@@ -1,4 +1,4 @@
-"""Ollama: the OpenAI endpoints over its own, of which only the version and the list of tags are asked here.
+"""Ollama: the OpenAI endpoints over its own; of these, only the version and the list of tags are asked for here.
 
     GET /api/version   version
     GET /api/tags      models

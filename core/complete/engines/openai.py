@@ -1,4 +1,4 @@
-"""A server of which nothing shows but the OpenAI endpoints: what every server is until it shows more."""
+"""A server that shows nothing but the OpenAI endpoints: what every server is until it shows more."""
 
 from __future__ import annotations
 

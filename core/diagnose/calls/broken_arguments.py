@@ -46,7 +46,7 @@ _HEADS = ("{", '{"', '{"": ', '{"": "')
 
 
 # `{"city": "Par...`, `{"city": ...}`: so a person shortens what is too long to show, not a server.
-NAME_NOT_COPIED = "name not copied"  # in place of the name of a call of which only the arguments are available
+NAME_NOT_COPIED = "name not copied"  # in place of the name of a call whose arguments alone are available
 _SHORTENED = re.compile(r"(?:\.\.\.|…)[\s\"'}\]]{0,8}\Z|[:,{\[]\s{0,4}(?:\.\.\.|…)\s{0,4}[,}\]]")
 _SIGN = re.compile(r"\.{3}|…|<snip>|\(truncated\)")
 _RETYPED = re.compile(r"\\[\u201c\u201d]")  # a quotation mark that was escaped when it was still a plain one

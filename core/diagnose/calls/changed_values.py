@@ -1,4 +1,4 @@
-"""Which values of which call a server changed: written by our reading, returned by the message."""
+"""The values of calls that a server changed: written by our reading, returned by the message."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
 
 
 def _is_after_words(trace: Trace, call: ClientCall, content: str) -> bool:
-    """Return whether a text has words before a call, of which no request shows that its tool is offered."""
+    """Return whether a text has words before a call whose tool no request is known to offer."""
     has_words = content[: call.span.start].strip(" \n\t`").removesuffix("json").strip(" \n\t`") != ""
     return has_words and not is_request_known(trace)
 

@@ -98,7 +98,7 @@ def _named_in_first_line(trace: Trace, named: re.Match[str], names: tuple[str, .
 
 
 def _report_without_tokens(trace: Trace, content: str, names: tuple[str, ...]) -> Report | None:
-    """Report a call of which the whole header is left, and its arguments: `commentary to=functions.f json{…}`."""
+    """Report a call whose header and arguments are left: `commentary to=functions.f json{…}`."""
     offered = names if is_request_known(trace) else tuple(dict.fromkeys(_RECIPIENT.findall(content)[:_MAX_NAMES]))
     places = [(one.name, one.char_span) for one in find_stripped_calls(content, offered) if one.format == "harmony"]
     for name, head in [*places, *((one[1], Span(*one.span())) for one in _LOOSE.finditer(content))]:

@@ -46,7 +46,7 @@ _ABOUT_REQUEST = re.compile(
     r"unsupported|not supported|invalid|must be|expected|failed to parse",
     re.IGNORECASE,
 )
-# Causes of which a class says more.
+# Causes where a class says more.
 _BY_CLASS = (Cause.REQUEST, Cause.SERVER, Cause.TEMPLATE, Cause.SETTING)
 _STAGE_BY_CAUSE = {
     Cause.SETTING: Stage.COMPLETE,

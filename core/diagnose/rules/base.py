@@ -59,7 +59,7 @@ class TraceRule:
         asks_request_alone: Whether it looks at the request as pasted and at nothing else, so that its
             findings hold for every output of that request.
         reads_stripped: Whether it also looks at a raw text that may lack control tokens, which is kept from the others.
-        stands_in_part: Whether what it reports in a text of which something was left out is true of the whole: a fault
+        stands_in_part: Whether what it reports in a shortened text is true of the whole: a fault
             that is there to be seen, and not one that follows from what is absent.
         fixes: Changes that can be applied and tried, best first (`core/diagnose/fixes.py`).
     """

@@ -96,7 +96,7 @@ def _has_values(arguments: JSON) -> bool:
 
 
 def _has_gaps(trace: Trace) -> bool:
-    """Return whether the answer was assembled from a stream of which events were left out."""
+    """Return whether the answer was assembled from a stream with events left out."""
     chat, stream = trace.chat, trace.chat_stream
     return chat is not None and stream is not None and not stream.deltas and chat.message == stream.message
 

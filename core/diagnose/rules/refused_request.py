@@ -65,7 +65,7 @@ _SUBJECTS = {
     Cause.UNCLEAR: "An error was reported",
     Cause.CLIENT: "The client refused the request before it was sent",
 }
-# Causes of which a known sentence says more than the cause does.
+# Causes where a known sentence says more than the cause does.
 _OF_SENTENCE = (Cause.REQUEST, Cause.CLIENT, Cause.SETTING, Cause.SERVER)
 _MAX_SUBJECT = 100  # characters, so that a title has room for the words
 _REFUSED = "The server refused the request"

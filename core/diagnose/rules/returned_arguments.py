@@ -46,7 +46,7 @@ _NAME = re.compile(r"[a-zA-Z_][\w.-]{0,63}")
 
 def find(trace: Trace) -> Iterator[Report]:
     """Look at the arguments of every call of the answer."""
-    is_part = is_partial(trace)  # of which only what is there counts: an object where a text belongs
+    is_part = is_partial(trace)  # only what is there counts: an object where a text belongs
     for call in returned_calls(trace):
         if not call.has_function and not is_part:
             yield _no_function(call)

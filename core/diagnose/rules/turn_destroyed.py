@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.words import counted
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report a turn of which nothing came back."""
+    """Report a turn that is missing from the message altogether."""
     certainty = comparison(trace)
     if certainty is None or trace.parse is None or trace.chat is None or _has_anything(trace):
         return

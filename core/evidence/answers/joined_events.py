@@ -22,7 +22,7 @@ _MAX_EVENT = 200_000  # characters
 
 
 def join_events(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Return blocks of which those that are one stream, with nothing but comments between them, are one block."""
+    """Return blocks with those of one stream, with nothing but comments between them, joined into one."""
     joined: list[Block] = []
     run: list[tuple[int, JSONObject]] = []  # where in `joined` each event of the open stream lies
     for block in blocks:

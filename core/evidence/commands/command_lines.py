@@ -17,7 +17,7 @@ MAX_CHARS = 60_000  # of one command
 MAX_COMMANDS = 20
 _MAX_SENTENCE = 400  # characters before a command in which code within a sentence may have begun
 
-PROGRAM_WORDS = ("vllm", "sglang", "llama", "ollama", "mlx", "lmdeploy", "trtllm")  # one of which is in each
+PROGRAM_WORDS = ("vllm", "sglang", "llama", "ollama", "mlx", "lmdeploy", "trtllm")  # each has one of them
 PROGRAM = re.compile(
     r"(?:\bvllm[ \t]++serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|\bsglang\.launch_server\b"
     r"|\bsglang[ \t]++serve\b"
@@ -86,7 +86,7 @@ def names_server(text: str) -> bool:
 def find_parser_command(commands: Sequence[Command], text: str = "") -> Command:
     """Return the first command that names a parser, which says most of how answers are read; else the first.
 
-    A server of which `text` says that it works is not the one that is asked about, where another is started, too.
+    Where two are started, the one that works, according to `text`, is not the one that is asked about.
     """
     failing = [one for one in commands if not _is_said_to_work(one.kind, text)]
     commands = failing or commands
@@ -215,7 +215,7 @@ def _item(text: str) -> list[str]:
 
 
 def _read_items(text: str) -> Iterator[Command]:
-    """Yield the command of which a list has the flags alone, an item a line."""
+    """Yield the command whose flags alone are in a list, one item a line."""
     found = _FLAG_OF_VLLM.search(text)
     if found is None:
         return

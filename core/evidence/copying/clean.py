@@ -138,7 +138,7 @@ def _spaced(text: str) -> str | None:
         return None
     if " " not in text or (_SPACED_KEY.search(text) is not None and _KEY.search(text) is None):
         return text.replace("\u00a0", " ")
-    if _BLANK_LINE.search(text) is not None:  # several things, of which one was copied from a page
+    if _BLANK_LINE.search(text) is not None:  # several things, one of them copied from a page
         parts = _BLANK_LINE.split(text)
         spaced = "\n\n".join(part if _WITHIN.search(part) else part.replace("\u00a0", " ") for part in parts)
         if spaced != text:

@@ -69,7 +69,7 @@ _PRINTED_NAME = re.compile(r"\bname=['\"][^'\"\n]{0,80}(?:\.{3,}|…)")
 _CUT_BY_SIGN = re.compile(rf"(?:{_EXPLICIT.pattern}|\.{{3,}}|…)\s{{0,4}}\Z")  # a text that ends with it
 _TURN = re.compile(r"(?:start[|\uff5c]>)\w{0,20}(?:\.{3,}|…)")
 _RAW_LINE = re.compile(r"(?m)^(?:\.{3,}|…)[ \t]{0,8}$")
-_VALUE = re.compile(r">\n(?:\.{3,}|…)[ \t]{0,8}(?=\n</)")  # of a tag, all of which was left out, and nothing else
+_VALUE = re.compile(r">\n(?:\.{3,}|…)[ \t]{0,8}(?=\n</)")  # of a tag, when all of it was left out
 _DOTS = re.compile(r"\.{3,}|…")
 _WORD = re.compile(r"""["']\w{0,40}(?:\.{3,}|…)\w{0,40}["']\s{0,8}[,}]""")  # after which a name would have its value
 _SET = re.compile(r"\{\s{0,4}['\"][^'\"\n]{0,80}(?:\.{3,}|…)[^'\"\n]{0,80}['\"]\s{0,4}\}")  # a dict that lost a key

@@ -1,4 +1,4 @@
-"""Bodies of errors of which the copy ends within their words, or of which a terminal broke the lines."""
+"""Bodies of errors that were copied only up to the middle of their words, or whose lines a terminal broke."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _joint(broken: re.Match[str]) -> str:
 
 
 def _as_double(single: str) -> str:
-    """Return the inside of a single-quoted literal, of which a terminal may have broken the line, as JSON has it."""
+    """Return the inside of a single-quoted literal, whose line a terminal may have broken, as JSON has it."""
     return as_double(single).replace("\n", " ")
 
 

@@ -5,7 +5,7 @@
     {"id": "a", "function": {"name": "f", "arguments": ""}}                            pieces of a stream, which go on
     {"function": {"arguments": "{}"}}                                                  with the call before them
 
-Other lines of JSON are a log, of which one line is read.
+Other lines of JSON are a log: one line is read.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def _text_in(facts: JSONObject, key: str) -> str:
 
 
 def _begun_in(facts: JSONObject) -> tuple[str, ...]:
-    """Return as a note what came of a stream of which no event is complete."""
+    """Return as a note what came of a stream without a complete event."""
     begun = _text_in(facts, "answer_excerpt")
     return (f"No event of the stream is whole; it begins with: {shorten(begun, _MAX_BEGUN)}",) if begun else ()
 

@@ -106,7 +106,7 @@ def _reshape(value: JSON) -> JSON:
 
 
 def _drop_halves(body: JSONObject) -> JSONObject:
-    """Return a request without tools that lost their names, and without a history of which calls lost a part."""
+    """Return a request without tools that lost their names, and without a history whose calls lost a part."""
     body = dict(body)
     if not all(as_object(as_object(tool).get("function")).get("name") for tool in objects_of(body.get("tools"))):
         del body["tools"]

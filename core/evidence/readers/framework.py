@@ -74,7 +74,7 @@ def _finds(paste: Paste) -> float:
     if len(text) > _MAX_CHARS or is_script(text):
         return 0.0
     if has_any(text, _CALLS) and _START.search(text) is not None:
-        if _OF_COMPLETION.search(text) is not None:  # of which Mistral's `AssistantMessage` is a part
+        if _OF_COMPLETION.search(text) is not None:  # Mistral's `AssistantMessage` is a part of it
             return 0.0
         names = [class_of(value) for value in printed_objects(text, _START)]
         is_other = any(name not in LANGCHAIN for name in names) or names.count("AIMessage") > 1

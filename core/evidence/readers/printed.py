@@ -217,7 +217,7 @@ def _chunks_by_line(text: str) -> list[JSONObject]:
 
 
 def _pieces_by_line(text: str) -> list[JSONObject]:
-    """Return LangChain's chunks of which only the pieces of their calls were printed, a list a line."""
+    """Return LangChain's chunks where only the pieces of their calls were printed, one list a line."""
     if "tool_call_chunk" not in text:
         return []
     lines = [line for line in text.split("\n") if line.startswith("[{") and "tool_call_chunk" in line]

@@ -79,7 +79,7 @@ def _read(paste: Paste) -> Evidence:
 
 
 def _model_of(value: JSONObject) -> Server | None:
-    """Return a server of which only the model is known that a response names."""
+    """Return a server known only by the model that a response names."""
     name = value.get("model_name")
     return Server("", served_models=(name,)) if isinstance(name, str) and name and _is_response(value) else None
 

@@ -51,7 +51,7 @@ def announced_content(
     Args:
         blocks: The text, block by block.
         read: What was read of it.
-        unread: The blocks of which nothing was read.
+        unread: The blocks that were not read.
     """
     holds = {part for one in read for part in one.holds}
     bodies = [one.request.body for one in read if one.request is not None]

@@ -176,7 +176,7 @@ def _kind_in(text: str, *, has_words: bool) -> str | None:
     named = {kind for kind, pattern in _SOFTWARE if pattern.search(text) is not None}
     if named & _MLX_SERVERS:  # which run models by these two, and name them in their logs
         named -= _OF_MLX
-    if named == _OF_MLX:  # of which the second takes its parsers from the first
+    if named == _OF_MLX:  # the second takes its parsers from the first
         return "mlx-lm"
     return next(iter(named)) if len(named) == 1 else None
 

@@ -52,7 +52,7 @@ def form_of(pieces: Sequence[Evidence]) -> Form:
 
 
 def of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
-    """Return a note for each kind of which the text has several, and one was read."""
+    """Return a note for each kind that the text has several of; one of them was read."""
     counts = {
         "request": sum(1 for piece in pieces if piece.request is not None),
         "answer": sum(1 for piece in pieces if piece.chat is not None or piece.stream is not None),

@@ -123,7 +123,7 @@ def output_of(text: str) -> Evidence:
 
 
 def drop_partial_calls(evidence: Evidence, text: str) -> Evidence:
-    """Return evidence without calls of which only a part was copied."""
+    """Return evidence without calls that were copied in part."""
     return drop_unproven(drop_shortened(drop_headless_calls(evidence), text), text)
 
 

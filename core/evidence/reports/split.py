@@ -361,7 +361,7 @@ class _Splitter:
         return last
 
     def _shortened_json(self, at: int, start: int) -> int:
-        """Take JSON out of which someone took something, `{"usage": { ... }}`, up to its last bracket; else 0."""
+        """Take JSON with something elided, `{"usage": { ... }}`, up to its last bracket; else 0."""
         stop = end_of_json(self._text, start)
         self._left -= stop - start
         piece = self._text[start:stop]

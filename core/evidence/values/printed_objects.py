@@ -194,7 +194,7 @@ def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
 
 
 def _call_alone(value: JSONObject) -> JSON:
-    """Return the message of which only a call's function was copied: its arguments are a text, as servers send them."""
+    """Return the message of a call whose function alone was copied: its arguments are a text, as servers send them."""
     return {"role": "assistant", "tool_calls": [{"type": "function", "function": plain(value)}]}
 
 
@@ -219,7 +219,7 @@ def _choice(value: JSONObject) -> JSONObject | None:
         return None
     rest = as_object(plain({name: item for name, item in value.items() if name != "message"}))
     if CUT in as_object(message):
-        rest.pop("finish_reason", None)  # it is the word on a message of which only the beginning is known
+        rest.pop("finish_reason", None)  # it ends a message whose beginning alone is known
     return {**rest, "message": read}
 
 

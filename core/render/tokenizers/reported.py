@@ -29,7 +29,7 @@ def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple
 
 
 def pieces_of_reported(reported: Sequence[bytes | str], text: str) -> tuple[bytes, ...] | None:
-    """Return the bytes of tokens of which a server reported the bytes, or the vocabulary entries.
+    """Return the bytes of tokens for which a server reported bytes or vocabulary entries.
 
     How a vocabulary spells its entries shows in the text that they make up.
 

@@ -154,7 +154,7 @@ class TracingCodeGenerator(CodeGenerator):
     # -- booleans and nulls, which cannot carry their origin: it is looked up where they are printed
 
     def _shown(self, node: nodes.Expr, frame: Frame) -> None:
-        """Write an expression of which only the text counts."""
+        """Write an expression whose text alone counts."""
         if isinstance(node, nodes.CondExpr) and node.expr2 is not None:
             self._count_inline(node)
             self.write("(")

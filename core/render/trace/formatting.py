@@ -70,7 +70,7 @@ def _precision(digits: str | None) -> str:
 
 
 def brace_runs(template: TracedStr, args: Sequence[object], kwargs: Mapping[str, object], length: int) -> Runs:
-    """Return the runs of `template.format(*args, **kwargs)`, of which the text has `length` characters."""
+    """Return the runs of `template.format(*args, **kwargs)`, whose text has `length` characters."""
     whole, runs = plain(template), template._runs
     out: list[Runs] = []
     position = automatic = 0

@@ -20,7 +20,7 @@ from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.named import has_base_name_of, has_name_of, twin_parsers
 from prompt_debugger.core.tools.check.plugin_fallback import PluginFallback
 
-_MANY = 20  # parsers, none of which gives an answer back: then it is hardly they who are at fault
+_MANY = 20  # parsers that give no answer back: then the fault is hardly theirs
 _MOST_RAW = 160  # characters of an output in a sentence
 Verdict = Literal["works", "works-with-limits", "unknown", "nothing-works"]
 VERDICTS: tuple[Verdict, ...] = ("works", "works-with-limits", "unknown", "nothing-works")  # best first

@@ -70,7 +70,7 @@ def _lacks(row: ReleaseRow) -> bool:
 
 
 def _since(rows: Sequence[ReleaseRow], reading: Sequence[bool]) -> str:
-    """Return in which of the releases, oldest first, an output is read, at least one of which reads it."""
+    """Return which of the releases, oldest first, read an output; at least one does."""
     versions = [row.version for row in rows]
     if all(reading):
         return f"in {_range(versions)}"

@@ -25,10 +25,10 @@ def size_of(body: JSONObject) -> int:
 
 
 async def reduce_request(body: JSONObject, holds: Question) -> JSONObject:
-    """Return a smaller request of which the question still holds; the request itself where nothing can go.
+    """Return a smaller request for which the question is still answered yes; the request itself if nothing can go.
 
     Args:
-        body: The request, of which it holds.
+        body: The request, for which it is.
         holds: The question; it may say no whenever it has been asked enough.
     """
     while True:
@@ -86,7 +86,7 @@ async def _reduce_text(body: JSONObject, path: tuple[str | int, ...], holds: Que
 
 
 async def least(items: list[_T], holds: Callable[[list[_T]], Awaitable[bool]]) -> list[_T]:
-    """Return a part of some items of which `holds` is true and from which no single one can go."""
+    """Return some of the items for which `holds` is still true, and not without any one of them."""
     if not items or await holds([]):
         return []
     parts = 2

@@ -157,7 +157,7 @@ def _find_tag(field: str, tag: JSON) -> Iterator[Constraint]:
 
 
 def _find_tools(body: JSONObject, *, are_all_strict: bool) -> Iterator[Constraint]:
-    """Yield the parameters of tools that a call must follow; of which of them is the server's affair."""
+    """Yield the parameters of tools that a call must follow; the server decides between them."""
     tools = body.get("tools")
     enforced = enforcement_of_request(body)
     if not isinstance(tools, list) or enforced.choice == "none":

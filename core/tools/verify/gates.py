@@ -91,7 +91,7 @@ def read_gate(text: str) -> Gate:
 
 
 def check_figures(gate: Gate, summary: JSONObject) -> None:
-    """Refuse a gate of which a summary has no figure; before anything is asked an empty summary does."""
+    """Refuse a gate whose figure a summary lacks; an empty summary shows that before anything is asked."""
     for comparison in (one for alternative in gate.alternatives for one in alternative):
         _figure(comparison.figure, summary)
 

@@ -1,7 +1,7 @@
 """Does an answer stream as it would have been whole? The server's own parsers are asked, on the ids of the very run.
 
 Nothing is generated: vLLM reads the ids again (`…/derender`). Spaces around a text, ids, and how arguments are spelled
-are not differences, nor is an output that was cut, of which the two ways tell different beginnings by design.
+are not differences, nor is an output that was cut, whose beginning the two ways show differently by design.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _whose(own: int) -> str:
 
 @dataclass(slots=True)
 class _Began:
-    """What began within the last minute: when, and of which pages how often."""
+    """What began within the last minute: when, and how often for each page."""
 
     times: deque[tuple[float, str]] = field(default_factory=deque)
     by_page: Counter[str] = field(default_factory=Counter)

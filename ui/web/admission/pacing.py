@@ -266,7 +266,7 @@ class Metered(Awaitable[T]):
         self._clock = clock
 
     def __await__(self) -> Generator[Any, Any, T]:
-        """Pass on what the work waits for, and what it is told."""
+        """Pass on what the work waits for, and what it gets back."""
         steps = self._work.__await__()
         raised: BaseException | None = None
         while True:
@@ -280,5 +280,5 @@ class Metered(Awaitable[T]):
             raised = None
             try:
                 yield waited
-            except BaseException as error:  # noqa: BLE001  # the work is told; a cancelled task is one of these
+            except BaseException as error:  # noqa: BLE001  # the work gets it; a cancelled task is one of these
                 raised = error

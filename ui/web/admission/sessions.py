@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from prompt_debugger.ui.web.admission.kinds import AdmissionLimits
 
-EMPTY_KEEP_S = 20.0  # for a page that is closed and of which nothing is kept
+EMPTY_KEEP_S = 20.0  # for a page that is closed and has nothing kept
 UNHEARD_S = 20.0  # how long an event continues although its page does not listen for the answer
 
 

@@ -179,7 +179,7 @@ def plan_to_try(trace: Trace, code: str, target: Target) -> Plan:
 
 
 def attach_proof(trace: Trace | None, code: str, ended: JSONObject) -> Trace:
-    """Return a run of which the root of a finding's chain has what was changed and how it ended."""
+    """Return a run with what was changed, and how it ended, at the root of a finding's chain."""
     fix = _fix(trace, code)
     assert trace is not None
     at = next(one for one in trace.findings if one.code == code)

@@ -13,7 +13,7 @@ def build_text(label: str, elem_id: str, *, value: str = "", placeholder: str = 
 def build_choice(
     label: str, elem_id: str, choices: list[tuple[str, str]], *, width: int, shown: bool = True
 ) -> gr.Dropdown:
-    """Return a list of named values, none of which is chosen at first: the first one's value is empty."""
+    """Return a list of named values with none chosen at first: the first one's value is empty."""
     return gr.Dropdown(
         [*choices], value="", label=label, elem_id=elem_id, filterable=False, visible=shown, min_width=width
     )

@@ -50,7 +50,7 @@ def pieces_of_output(
     return _cut_at_stop_string(pieces, request)
 
 
-# The same output goes through many parsers, most of which want the same pieces.
+# The same output goes through many parsers, and most want the same pieces.
 @functools.lru_cache(maxsize=2)
 def _ids_of_output(tokenizer: Any, raw: str, token_ids: tuple[int, ...] | None) -> tuple[int, ...]:
     if token_ids is not None and is_spelled_by(tokenizer, raw, token_ids):

@@ -1,4 +1,4 @@
-"""How a finding about a template is written; its codes are PD8xx, none of which a run can have."""
+"""How a finding about a template is written; its codes are PD8xx, which no run has."""
 
 from __future__ import annotations
 
