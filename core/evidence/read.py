@@ -43,7 +43,7 @@ from prompt_debugger.core.evidence.recognise import (
 from prompt_debugger.core.evidence.reports.report_text import begins_template, not_recognised
 from prompt_debugger.core.evidence.reports.said_of_calls import reported_answer
 from prompt_debugger.core.evidence.reports.several import note_on_second
-from prompt_debugger.core.evidence.taking import add_answer, as_part, exchange_of, of_deltas_alone
+from prompt_debugger.core.evidence.taking import add_answer, as_part, exchange_of, head_deltas, of_deltas_alone
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, make_request, read_draft, read_request
@@ -209,7 +209,7 @@ def _read_stream(text: str, _row: int) -> Evidence:
 def _read_one_event(answer: Answer) -> Answer:
     """Return what one event shows; what came before and after it is unknown."""
     answer = as_part(answer)
-    chat = None if answer.chat is None else replace(answer.chat, deltas=())
+    chat = None if answer.chat is None else replace(answer.chat, deltas=head_deltas(answer.chat))
     return answer._replace(chat=chat, stream=None if answer.stream is None else chat)
 
 

@@ -283,9 +283,10 @@ def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
     """Return what a stream with gaps shows for certain: index, id and name of each piece of a call that has one.
 
     A piece before the first one with a name may continue a call whose beginning was left out. Fewer than two show
-    nothing.
+    nothing, unless one that has id and name has no index.
     """
     named: set[JSON] = set()
+    has_no_index = False
     found: list[StreamDelta] = []
     for delta in chat.deltas:
         pieces: list[JSON] = []
@@ -293,6 +294,9 @@ def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
         for call in calls if isinstance(calls, list) else ():
             entry = as_object(call)
             name, index = as_object(entry.get("function")).get("name"), entry.get("index")
+            if "index" not in entry and name and entry.get("id"):
+                has_no_index = True
+                pieces.append({"id": entry["id"], "function": {"name": name}})
             if not isinstance(index, int):
                 continue
             if name:
@@ -301,7 +305,7 @@ def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
                 pieces.append({"index": index, "id": entry.get("id"), "function": {"name": name}})
         if pieces:
             found.append(replace(delta, delta={"tool_calls": pieces}, finish_reason=None))
-    return tuple(found) if len(found) > 1 else ()
+    return tuple(found) if len(found) > 1 or has_no_index else ()
 
 
 def is_cut(evidence: Evidence) -> bool:

@@ -14,6 +14,17 @@ _UPDATE = (
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        '"error_type":"AttributeError","message":"\'{kind:word}\' object has no attribute \'{name:word}\'',
+        Stage.COMPLETE,
+        "The plug-in read an attribute that Dify's objects do not have: plug-in, its SDK and Dify are of releases that "
+        "do not belong together, or the plug-in has a bug.",
+        _UPDATE,
+        "https://github.com/langgenius/dify/issues/21232",
+        example='PluginInvokeError: {"args":{},"error_type":"AttributeError","message":"\'AgentRuntime\' object has no '
+        "attribute 'model'\"}",
+        cause=Cause.UNCLEAR,
+    ),
+    KnownError(
         'Error: PluginInvokeError: {"args":{},"error_type":"KeyError","message":"\'{key:word}\'"',
         Stage.COMPLETE,
         "The plug-in of that vendor looked for a key that was not there, in the tools that it was given or in the "

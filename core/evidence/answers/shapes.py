@@ -84,6 +84,8 @@ def _read_part(value: JSONObject) -> Shaped | None:
     """Return a choice, a message or a call alone as an answer; `None` if a value is none of them."""
     message = value.get("message")
     if isinstance(message, dict) and _is_message(message):
+        wrapped = _wrapped_calls(message)
+        value = value if wrapped is None else {**value, "message": {**message, "tool_calls": wrapped}}
         return Shaped({"choices": [value]}, "a choice of a chat response", (), is_whole=False)
     if _is_message(value):
         return _read_message(value)
@@ -185,7 +187,17 @@ def _encoded_call(call: JSONObject) -> JSONObject:
     return {**call, "function": {**function, "arguments": text}}
 
 
+def _wrapped_calls(message: JSONObject) -> list[JSON] | None:
+    """Return calls that spans of OpenInference keep as `{"tool_call": {…}}` each; `None` of any others."""
+    calls = objects_of(message.get("tool_calls"))
+    held = [as_object(call.get("tool_call")) for call in calls]
+    is_wrapped = bool(calls) and all([*call] == ["tool_call"] for call in calls) and all(map(_is_call, held))
+    return list[JSON](held) if is_wrapped else None
+
+
 def _read_message(message: JSONObject) -> Shaped:
+    wrapped = _wrapped_calls(message)
+    message = message if wrapped is None else {**message, "tool_calls": wrapped}
     choice: JSONObject = {"message": {name: item for name, item in message.items() if name != "finish_reason"}}
     calls, notes = _encoded(objects_of(message.get("tool_calls")))
     if notes:
