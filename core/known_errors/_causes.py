@@ -18,6 +18,12 @@ _ADDRESS = re.compile(r"https?://\S{1,400}")
 
 _OVER_RATE = re.compile(r"(?i)\bexceed\w{0,3} (?:your|the) (?:[\w'\u2019]{1,30} ){0,3}rate limit\b")
 
+# What was not found is then a file of the model, or what runs it: the server knows the model by its name.
+_LOADS = re.compile(
+    r"(?i)\b(?:fail(?:ed|ure)|unable|error|cannot|can't|could not) (?:to )?(?:load(?:ing)?|open(?:ing)?) (?:the )?"
+    r"model\b|with internal loader\b"
+)
+
 _CAUSE_BY_CODE: Mapping[str, Cause] = {
     **dict.fromkeys(RATE.codes, Cause.RATE),
     **dict.fromkeys(QUOTA.codes, Cause.QUOTA),
@@ -119,4 +125,5 @@ def cause_of_words(message: str, code: str | None = None) -> Cause | None:
     words = drop_listed_values(_ADDRESS.sub(" ", message[:_MAX_CHARS]))  # `…/settings/billing` says nothing of why
     if _OVER_RATE.search(words) is not None:  # though a shorter prompt is advised as well
         return Cause.RATE
-    return next((cause for cause, pattern in _PATTERN_BY_CAUSE.items() if pattern.search(words)), None)
+    cause = next((cause for cause, pattern in _PATTERN_BY_CAUSE.items() if pattern.search(words)), None)
+    return None if cause is Cause.MODEL_NAME and _LOADS.search(words) is not None else cause

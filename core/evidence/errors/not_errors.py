@@ -11,6 +11,8 @@ import ast
 import re
 import warnings
 
+from prompt_debugger.core.evidence.errors.documentation import drop_documentation, has_front_matter
+
 # Lines of a program: errors that its text mentions were not reported by anyone.
 _CODE_LINE = re.compile(
     r"(?m)^[ \t]{0,24}(?:(?:async )?def \w|class \w{1,60}[(:{]|from [\w.]{1,80} import |import [\w{*]|return\b"
@@ -186,7 +188,7 @@ def drop_guidance(text: str) -> str:
     >>> drop_guidance("- Add error handling.\nRaises:\n  XError: If full.\nIt may return a 400 error.\nXError: If so")
     '\n\nXError: If so'
     """
-    return _GUIDANCE.sub("", text)
+    return drop_documentation(_GUIDANCE.sub("", text))
 
 
 def drop_handlers(text: str) -> str:
@@ -221,6 +223,8 @@ def is_manual(text: str) -> bool:
     >>> is_manual("# A\n## B\n## C\nIt returns 404."), is_manual("# A\n## B\n## Steps\nIt returns 404.")
     (True, False)
     """
+    if has_front_matter(text):
+        return True
     headings = _HEADINGS.findall(text)
     is_form = any(_OF_FORM.search(heading) for heading in headings)
     is_page = len(headings) >= _MIN_HEADINGS and _PERSON.search(text) is None

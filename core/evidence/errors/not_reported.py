@@ -37,6 +37,12 @@ _RUN_OF_CODE = re.compile(
 # Lines of programs that go on: nothing is wrong with the request, or with what answers it.
 _HARMLESS = (
     (
+        re.compile(
+            r"(?m)^(?:[^\n]{0,80}\blevel=WARN source=[\w/]{1,40}\.go:\d{1,6} msg=\"invalid option provided\"[^\n]*\n?)+"
+        ),
+        "a warning of Ollama, which does not know an option of the request and leaves it out",
+    ),
+    (
         re.compile(r"(?m)^[^\n]{0,80}\bImport error msg: No module named '[\w.]{1,80}'[^\n]*"),
         "a log's line on a package",
     ),

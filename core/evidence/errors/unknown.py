@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.evidence.errors.documentation import is_heading
 from prompt_debugger.core.evidence.errors.not_errors import (
     drop_documents,
     drop_guidance,
@@ -73,7 +74,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     whole = whole[-MAX_ALONE * 40 :] or text
     text = drop_guidance(drop_documents(text))
     statements = () if is_source(text) or is_manual(text) else tuple(statements_in(text))
-    statements = tuple(one for one in statements if not is_field_of_calls(one.words))
+    statements = tuple(one for one in statements if not is_field_of_calls(one.words) and not is_heading(one.words))
     if not statements:
         return None
     is_of_chat, around = is_about_chat(whole), text[-4_000:]

@@ -169,7 +169,7 @@ def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
         return any("\n" in text[one.stop : other.start] for one, other in pairwise(fault.parts))
     rest = text[fault.span.stop :]
     is_line = rest.lstrip(" \t")[:1] == "\n"  # of a log that is written as JSON
-    return fault.kind is Break.WRAPPED and (is_line or rest.lstrip().startswith((",", "]", "}")))
+    return fault.kind is Break.WRAPPED and (is_line or rest.lstrip().startswith((",", "]", "}", "#", "//")))
 
 
 READER = Reader(Form.FRAGMENT, _finds, _read)

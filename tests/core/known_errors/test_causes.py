@@ -36,6 +36,8 @@ NEAR = (
     "This model doesn't support tool use in streaming mode.",
     "The field `functions` of this model is deprecated",
     "See https://h/settings/plan-and-billing for the documentation",
+    "could not load model: rpc error: code = Unknown desc = model path /models/a.gguf not found",
+    "failed to load the model: open /models/a.gguf: no such file, model not found",
 )
 
 

@@ -1,0 +1,79 @@
+"""Pages of documentation speak of errors that did not come; the same words in a report did."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.errors.documentation import drop_documentation, has_front_matter, is_heading
+
+PAGES = (
+    '---\ntitle: "Summaries"\n---\nThe summary model must be installed. If `summary_model` is empty, it fails with '
+    "an error and the request is refused.\n",
+    '+++\ntitle = "Failures"\n+++\nFor failures of a backend (a model that does not start, `could not load model`, '
+    "`service not ready`), see the next page.\n",
+    "Failures\n\n- Do not use `String` as an error type.\n- Prefer `?` and meaningful error conversions for the model "
+    "requests.\n- Use `assert` for invariants, not `RuntimeError('Internal error')`.\n",
+    "Troubleshooting\n\n**Provider is not listed**\nCheck that you are signed in.\n\n**Authentication errors "
+    '("Access Denied" or "Invalid API Key")**  \nVerify your API key.\n\n**Model access errors or "model not '
+    'found"**\nYour region may not have this model.\n',
+    "Common classes of errors live in `lib.errors`:\n\n```\nLibError\n\u251c\u2500\u2500 APIError\n\u2502   "
+    "\u251c\u2500\u2500 RateLimitError\n\u2502   \u2514\u2500\u2500 ServerError\n```\n",
+    "How streams work\n\nIf there are too many requests at the same time, the server returns an HTTP Error with an "
+    "`overloaded` error type.\n",
+    'Where you start\n\n```python\n{"configurable": {"thread_id": "1"}}  # valid\n'
+    '{"configurable": {"thread_id": "1", "checkpoint_id": "2"}}  # valid, too\n```\n',
+)
+REPORTS = (
+    "**Error**\nRateLimitError: Rate limit reached for model m, try again in 2s\n",
+    "Error: 503 the model is overloaded, please try again later\n",
+    "---\nError: could not load model: no such file\n---\n",
+    "could not load model: rpc error: code = Unknown desc = model path /models/a.gguf not found",
+)
+
+
+async def _findings(text: str) -> list[str]:
+    try:
+        trace = await show_evidence(read_evidence(text))
+    except RequestError:
+        return []
+    return [f"{one.code} {one.title}" for one in trace.findings]
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_a_page_that_speaks_of_errors_reports_none(page: str) -> None:
+    assert await _findings(page) == []
+
+
+@pytest.mark.parametrize("report", REPORTS)
+async def test_an_error_that_came_is_reported(report: str) -> None:
+    assert [one[:5] for one in await _findings(report)] == ["PD100"]
+
+
+async def test_a_model_that_does_not_load_is_no_unknown_name() -> None:
+    (found,) = await _findings(REPORTS[-1])
+
+    assert "could not load model: rpc error" in found
+    assert "does not serve" not in found
+
+
+async def test_an_option_that_ollama_leaves_out_is_no_refused_request() -> None:
+    line = 'time=2026-03-02T10:11:12.345Z level={} source=types.go:654 msg="{}" option=tfs_z'
+
+    assert await _findings(line.format("WARN", "invalid option provided")) == []
+    assert await _findings(line.format("ERROR", "invalid model name: error=unknown model")) != []
+
+
+@pytest.mark.parametrize("piece", ["- Use `a` ", "**a**\n", "\u251c\u2500 ", "If there is ", "AError ", "a: b\n", "# "])
+def test_a_flood_takes_no_time(piece: str) -> None:
+    flood = (piece * (200_000 // len(piece)))[:200_000]
+    start = time.perf_counter()
+
+    drop_documentation(flood)
+    has_front_matter("---\n" + flood)
+    is_heading(flood)
+
+    assert time.perf_counter() - start < 5
