@@ -41,5 +41,8 @@ class Page(NamedTuple):
 
 
 def quiet() -> dict[str, Any]:
-    """Return what every event of the page has: not part of any API, no overlay."""
-    return {"api_visibility": "private", "show_progress": "hidden"}
+    """Return what every event of the page has: not part of any API, no overlay, no output that waits for one.
+
+    By itself gradio's script tells every output of an event at every step how it stands, and copies all it has for that.
+    """
+    return {"api_visibility": "private", "show_progress": "hidden", "show_progress_on": []}

@@ -23,7 +23,7 @@ def skip_cheaply(blocks: gr.Blocks) -> None:
 
     def stays(block: Block) -> Any:  # noqa: ANN401
         if type(block) not in unchanged and not block.stateful:
-            unchanged[type(block)] = postprocess_update_dict(block, gr.skip())  # type: ignore[arg-type]
+            unchanged[type(block)] = _without_news(postprocess_update_dict(block, gr.skip()))  # type: ignore[arg-type]
         return deepcopy(unchanged.get(type(block)))
 
     async def look_at_named(
@@ -46,6 +46,14 @@ def skip_cheaply(blocks: gr.Blocks) -> None:
         return [reported[block._id] if block._id in reported else stays(block) for block in function.outputs]
 
     blocks.postprocess_data = look_at_named  # type: ignore[assignment, method-assign]
+
+
+def _without_news(update: dict[str, Any]) -> dict[str, Any]:
+    """Return an update without the parts that say again that nothing changes.
+
+    gradio says so of the `props` of an HTML component, and its script then copies and draws the component.
+    """
+    return {name: value for name, value in update.items() if value != _UNCHANGED}
 
 
 def _named(answer: Any) -> dict[int, Any] | None:  # noqa: ANN401

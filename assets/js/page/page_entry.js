@@ -2,6 +2,7 @@
 // The page: the views that it shares with a report, its own, and what ties them to Gradio.
 // A new view is one line here, or in `views.js` if a report has it, too.
 import "./frames.js";
+import "./plain_clones.js";
 import "../views/views.js";
 import "../tools/check_cell.js";
 import "../tools/check_view.js";
