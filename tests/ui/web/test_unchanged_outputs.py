@@ -6,6 +6,8 @@ import gradio as gr
 import pytest
 from gradio.state_holder import SessionState
 
+from prompt_debugger.ui.web.launch import build_app
+from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.unchanged_outputs import skip_cheaply
 
 
@@ -77,7 +79,12 @@ async def test_a_view_that_stays_is_not_made_anew(made):
 
 
 def test_the_page_of_the_program_skips_cheaply():
-    from prompt_debugger.ui.web.launch import build_app
-    from prompt_debugger.ui.web.settings import PageSettings
-
     assert build_app(PageSettings()).postprocess_data.__name__ == "look_at_named"
+
+
+def test_no_output_of_the_page_is_told_how_its_event_stands():
+    app = build_app(PageSettings(port=0, lab=False))
+    told = [one["api_name"] for one in app.config["dependencies"] if one["targets"] and one["show_progress_on"] != []]
+    app.close(verbose=False)
+
+    assert told == []
