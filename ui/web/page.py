@@ -41,8 +41,9 @@ class Page(NamedTuple):
 
 
 def quiet() -> dict[str, Any]:
-    """Return what every event of the page has: not part of any API, no overlay, no output that waits for one.
+    """Return what every event of the page has: not part of any API, no sign of progress on any output.
 
-    By itself gradio's script tells every output of an event at every step how it stands, and copies all it has for that.
+    Gradio's script tells every output of an event at each step how that stands, and copies all it has for it.
     """
-    return {"api_visibility": "private", "show_progress": "hidden", "show_progress_on": []}
+    hidden = {"show_progress": "hidden", "show_progress_on": []}
+    return {"api_visibility": "private", **hidden}

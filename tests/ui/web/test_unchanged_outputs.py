@@ -84,7 +84,11 @@ def test_the_page_of_the_program_skips_cheaply():
 
 def test_no_output_of_the_page_is_told_how_its_event_stands():
     app = build_app(PageSettings(port=0, lab=False))
-    told = [one["api_name"] for one in app.config["dependencies"] if one["targets"] and one["show_progress_on"] != []]
+    told = [
+        one["api_name"]
+        for one in app.config["dependencies"]
+        if one["targets"] and one["outputs"] and one["show_progress_on"] != []
+    ]
     app.close(verbose=False)
 
     assert told == []
