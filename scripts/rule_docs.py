@@ -32,22 +32,22 @@ def all_pages() -> dict[str, str]:
     return {"README.md": index_page().replace("# Rules\n", f"# Rules\n\n{_WRITTEN}\n", 1), **pages}
 
 
-def stale_pages(folder: Path = FOLDER) -> list[str]:
+def stale_pages() -> list[str]:
     """Return the names of pages that are missing, out of date or left over."""
     pages = all_pages()
-    there = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
     return sorted(name for name in pages.keys() | there.keys() if pages.get(name) != there.get(name))
 
 
-def write_pages(folder: Path = FOLDER) -> None:
+def write_pages() -> None:
     """Write every page and remove those that belong to no rule."""
-    folder.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     pages = all_pages()
-    for path in folder.glob("*.md"):
+    for path in FOLDER.glob("*.md"):
         if path.name not in pages:
             path.unlink()
     for name, text in pages.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (FOLDER / name).write_text(text, encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:

@@ -10,16 +10,16 @@ ENOUGH: Final = 4096
 _MIN_OF_A_PAGE: Final = 128
 
 
-def raise_descriptor_limit(wanted: int = ENOUGH) -> int | None:
-    """Raise the limit as far as this user may, at most to `wanted`; return what it is then, `None` if unknown."""
+def raise_descriptor_limit() -> int | None:
+    """Raise the limit as far as this user may, at most to `ENOUGH`; return what it is then, `None` if unknown."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
         return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    if soft == resource.RLIM_INFINITY or soft >= ENOUGH:
         return None if soft == resource.RLIM_INFINITY else soft
-    goal = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    goal = ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (goal, hard))
     except (ValueError, OSError):

@@ -14,7 +14,6 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,12 +41,11 @@ class LabEnvironment:
     made_on: str = ""
 
 
-def lab_home(environment: Mapping[str, str] | None = None) -> Path:
+def lab_home() -> Path:
     """Return the folder of the lab's environment; it may not be there."""
-    variables = os.environ if environment is None else environment
-    if named := variables.get(HOME_VARIABLE):
+    if named := os.environ.get(HOME_VARIABLE):
         return Path(named).expanduser().absolute()
-    base = variables.get("XDG_DATA_HOME", "")
+    base = os.environ.get("XDG_DATA_HOME", "")
     data = Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "share"
     return data / "prompt-debugger" / f"lab-{VLLM_VERSION}"
 

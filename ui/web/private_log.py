@@ -15,7 +15,6 @@ import threading
 import traceback
 import warnings
 from types import TracebackType
-from typing import TextIO
 
 _OURS = "prompt_debugger"
 _DISCREET = frozenset({"prompt_debugger.page", "prompt_debugger.egress"})  # whose words are kinds and places alone
@@ -23,13 +22,9 @@ _PLACES = 6
 _BLANK = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
 
-def log_places_only(stream: TextIO | None = None) -> None:
-    """Let this process log places and kinds alone from now on; call it once the page is up.
-
-    Args:
-        stream: Where the log goes; standard error if not given.
-    """
-    handler = logging.StreamHandler(stream or sys.stderr)
+def log_places_only() -> None:
+    """Let this process log places and kinds alone from now on; call it once the page is up."""
+    handler = logging.StreamHandler()
     handler.setFormatter(_PrivateFormatter())
     root = logging.getLogger()
     for known in [*root.handlers]:

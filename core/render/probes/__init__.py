@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.render.local import Renderer, special_tokens_of
+from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.render.probes.endings import ENDING_PROBES
 from prompt_debugger.core.render.probes.messages import MESSAGE_PROBES, plain
 from prompt_debugger.core.render.probes.probe import Change, ProbeAnswer, Probing, Support
@@ -36,7 +35,6 @@ PROBE_NAMES = tuple(probe.name for probe in _PROBES)
 def probe_template(
     template: str,
     *,
-    tokenizer: Tokenizer | None = None,
     special_tokens: Mapping[str, str] | None = None,
     template_kwargs: Mapping[str, JSON] = _NOTHING,
     renderer: Renderer | None = None,
@@ -45,32 +43,24 @@ def probe_template(
 
     Args:
         template: Jinja source, perhaps hostile.
-        tokenizer: Returns the named special tokens.
-        special_tokens: Named special tokens, over those of the tokenizer.
+        special_tokens: Named special tokens.
         template_kwargs: Template variables that a server always sets.
         renderer: Runs the jobs; the shared worker process if not given.
     """
     return tuple(
-        step_probes(
-            template,
-            tokenizer=tokenizer,
-            special_tokens=special_tokens,
-            template_kwargs=template_kwargs,
-            renderer=renderer,
-        )
+        step_probes(template, special_tokens=special_tokens, template_kwargs=template_kwargs, renderer=renderer)
     )
 
 
 def step_probes(
     template: str,
     *,
-    tokenizer: Tokenizer | None = None,
     special_tokens: Mapping[str, str] | None = None,
     template_kwargs: Mapping[str, JSON] = _NOTHING,
     renderer: Renderer | None = None,
 ) -> Iterator[ProbeAnswer]:
     """Yield the answers one by one. Arguments as `probe_template`."""
-    named = {**_PLACEHOLDERS, **special_tokens_of(tokenizer), **(special_tokens or {})}
+    named = {**_PLACEHOLDERS, **(special_tokens or {})}
     probing = Probing(template, named, template_kwargs, renderer or shared_worker().render)
     if plain(probing).error is not None and not probing.is_exhausted:
         armed = Probing(template, named, template_kwargs, renderer or shared_worker().render, always={"tools": TOOLS})

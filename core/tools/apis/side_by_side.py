@@ -7,7 +7,7 @@ way it was read and written out. Anything else is said not to be explained.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core import pipeline
@@ -58,7 +58,6 @@ async def run_by_all(
     target: Target,
     labs: LabPool | None,
     on_progress: Callable[[Progress], None] | None = None,
-    apis: Sequence[Api] = COMPARED,
 ) -> ApiRuns:
     """Run a request by each API, one after the other, and compare the runs.
 
@@ -67,14 +66,14 @@ async def run_by_all(
     """
     runs: dict[Api, Trace | None] = {}
     problems: dict[Api, BackendError] = {}
-    for api in apis:
+    for api in COMPARED:
         runs[api] = None
         try:
             runs[api] = await pipeline.run(request, replace(target, api=api), labs, on_progress)
         except BackendError as error:
             problems[api] = error
-    if len(problems) == len(apis):
-        raise problems.get(request.api) or problems[apis[0]]
+    if len(problems) == len(COMPARED):
+        raise problems.get(request.api) or problems[COMPARED[0]]
     return ApiRuns(runs, tuple(_differences(runs, problems)), problems)
 
 

@@ -37,12 +37,12 @@ class JsonChange:
         return isinstance(left, str) and isinstance(right, str) and remove_whitespace(left) == remove_whitespace(right)
 
 
-def json_changes(left: JSON, right: JSON, path: str = "") -> tuple[JsonChange, ...]:
+def json_changes(left: JSON, right: JSON) -> tuple[JsonChange, ...]:
     """Return the fields in which two JSON values differ, in the order of the first; none if they are equal.
 
     `1` and `true` differ, `1` and `1.0` do not; the order of keys does not count.
     """
-    return tuple(_changes(left, right, path))
+    return tuple(_changes(left, right, ""))
 
 
 def _changes(left: JSON, right: JSON, path: str) -> Iterator[JsonChange]:

@@ -76,25 +76,15 @@ class ReleaseTable:
 
 
 async def bisect_releases(
-    output: RawOutput,
-    parser: str,
-    versions: Sequence[str],
-    *,
-    streaming: bool = False,
-    releases: VllmReleases | None = None,
+    output: RawOutput, parser: str, versions: Sequence[str], *, releases: VllmReleases | None = None
 ) -> ReleaseTable:
     """Parse one raw output with the same parser of several releases, one after the other; see `step_releases`."""
-    steps = step_releases(output, parser, versions, streaming=streaming, releases=releases)
+    steps = step_releases(output, parser, versions, releases=releases)
     return [table async for table in steps][-1]
 
 
 async def step_releases(
-    output: RawOutput,
-    parser: str,
-    versions: Sequence[str],
-    *,
-    streaming: bool = False,
-    releases: VllmReleases | None = None,
+    output: RawOutput, parser: str, versions: Sequence[str], *, releases: VllmReleases | None = None
 ) -> AsyncIterator[ReleaseTable]:
     """Parse one raw output with the same parser of several releases, and yield the table as it grows.
 
@@ -102,7 +92,6 @@ async def step_releases(
         output: The raw output.
         parser: Name such as `vllm:kimi_k2` or `kimi_k2+deepseek_r1`.
         versions: The releases, in any order; the installed one may be among them.
-        streaming: Whether to compare with streaming, too.
         releases: Where the parsers come from; by default from what is installed or was fetched before, one helper at
             a time.
 
@@ -125,7 +114,7 @@ async def step_releases(
     try:
         yield ReleaseTable(title, (), ())
         for version, name in names.items():
-            row = await _row(version, name, source.parse_with([name], output, streaming=streaming))
+            row = await _row(version, name, source.parse_with([name], output, streaming=False))
             if row.outcome is not None:
                 row = replace(row, control=await _control(source, pair._replace(version=version)))
             rows.append(row)

@@ -33,6 +33,7 @@ Reader: TypeAlias = Callable[[JSONObject], Parse]
 FaultKind: TypeAlias = Literal["dropped", "altered", "invented", "error", "stream"]
 _PIECES = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{3,20}\]|\w+|\s+|.", re.DOTALL)
 _PREFIX = "vllm:"
+_MAX_STEPS = 600  # outputs tried at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +90,14 @@ class _OutputAsker:
     parser: str
     read: Reader
     fault: Fault
-    budget: int
     steps: int = 0
     known: dict[str, bool] = field(default_factory=dict)
 
     async def holds(self, raw: str, tools: list[JSON]) -> bool:
-        """Return whether the parser does the same wrong; no once the budget is used up."""
+        """Return whether the parser does the same wrong; no once `_MAX_STEPS` outputs were tried."""
         key = json.dumps([raw, tools])
         if key not in self.known:
-            if self.steps >= self.budget:
+            if self.steps >= _MAX_STEPS:
                 return False
             self.steps += 1
             parse = await asyncio.to_thread(self.read, {**self.case, "raw": raw, "tools": tools})
@@ -105,14 +105,13 @@ class _OutputAsker:
         return self.known[key]
 
 
-async def shrink_output(case: JSONObject, parser: str, read: Reader, *, budget: int = 600) -> ShrunkOutput:
+async def shrink_output(case: JSONObject, parser: str, read: Reader) -> ShrunkOutput:
     """Return the smallest output that a parser reads wrongly as it does the one of a case.
 
     Args:
         case: `raw`, `tools` and what else `parse` takes.
         parser: Name of the parser, such as `vllm:kimi_k2`.
         read: Reads a case with that parser; `CaseParser.parse` does.
-        budget: Outputs tried at most.
 
     Raises:
         RequestError: The parser reads the output as it should.
@@ -123,7 +122,7 @@ async def shrink_output(case: JSONObject, parser: str, read: Reader, *, budget: 
     faults = _faults(await asyncio.to_thread(read, case), parser, offered)
     if not faults:
         raise RequestError(f"`{parser}` reads this output correctly.", "There is nothing to shrink.")
-    asker = _OutputAsker(case, parser, read, faults[0], budget)
+    asker = _OutputAsker(case, parser, read, faults[0])
     smallest = await _smaller_text(raw, offered, asker)
 
     async def holds(kept: list[JSON]) -> bool:

@@ -12,6 +12,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 
 UNANSWERED = "no answer"
+_MAX_ROWS = 1000  # whose numbers are kept, of each cause
 
 
 class Example(NamedTuple):
@@ -39,7 +40,7 @@ class Cluster:
         stage: The guilty stage.
         count: How many rows.
         smallest: Those with the smallest requests, smallest first.
-        rows: The numbers of the first of them, in the order of the results.
+        rows: The numbers of the first `_MAX_ROWS` of them, in the order of the results.
     """
 
     codes: tuple[str, ...]
@@ -49,30 +50,28 @@ class Cluster:
     rows: list[int] = field(default_factory=list)
 
 
-def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5, number: int = 1000) -> list[Cluster]:
+def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5) -> list[Cluster]:
     """Return the causes, those with most rows first.
 
     Args:
-        rows: Of the results.
-        keep: How many rows of each cause are kept.
-        number: Of how many more the number is.
+        rows: Rows of the results.
+        keep: How many rows of each cause are kept as examples.
     """
-    clusters = Clusters(keep, number)
+    clusters = Clusters(keep)
     for row in rows:
         clusters.add(row)
     return clusters.ranked()
 
 
 class Clusters:
-    """Puts rows together one by one.
+    """Puts rows with one cause together, as they come.
 
     Args:
-        keep: How many rows of each cause are kept.
-        number: Of how many more the number is.
+        keep: How many rows of each cause are kept as examples.
     """
 
-    def __init__(self, keep: int = 5, number: int = 1000) -> None:
-        self._keep, self._number = keep, number
+    def __init__(self, keep: int = 5) -> None:
+        self._keep = keep
         self._found: dict[tuple[tuple[str, ...], str | None], Cluster] = {}
 
     def add(self, row: JSONObject) -> None:
@@ -87,7 +86,7 @@ class Clusters:
             return
         cluster = self._found.setdefault(key, Cluster(*key))
         cluster.count += 1
-        if len(cluster.rows) < self._number:
+        if len(cluster.rows) < _MAX_ROWS:
             cluster.rows.append(int(str(row["data_index"])))
         cluster.smallest = heapq.nsmallest(self._keep, [*cluster.smallest, _example(row, own)])
 
