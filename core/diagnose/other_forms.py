@@ -73,8 +73,12 @@ def _is_completion(value: JSONObject) -> bool:
 
 
 def _is_cohere(value: JSONObject) -> bool:
-    is_first = "generation_id" in value and isinstance(value.get("text"), str)
-    return is_first or (isinstance(value.get("message"), dict) and isinstance(value.get("finish_reason"), str))
+    is_begun = value.get("type") == "message-start" and "message" in as_object(value.get("delta"))
+    return is_begun or (isinstance(value.get("message"), dict) and isinstance(value.get("finish_reason"), str))
+
+
+def _is_first_cohere(value: JSONObject) -> bool:
+    return "generation_id" in value and isinstance(value.get("text"), str)
 
 
 def _is_converse(value: JSONObject) -> bool:
@@ -100,9 +104,10 @@ _FORMS: Mapping[str, Callable[[JSONObject], bool]] = {
     "an answer of Gemini's generateContent": _is_gemini,
     "an answer of Bedrock's Converse API": _is_converse,
     "an answer of Workers AI's own API": _is_workers_ai,
+    "an answer of Cohere's chat API": _is_cohere,
 }
 _UNREAD: Mapping[str, Callable[[JSONObject], bool]] = {
-    "an answer of Cohere's API": _is_cohere,
+    "an answer of the first version of Cohere's API": _is_first_cohere,
     "an answer of SGLang's own `/generate`": _is_sglang,
     "an answer of Triton's `generate`": lambda value: "text_output" in value,
 }

@@ -292,8 +292,8 @@ def _unknown_stream(found: Events) -> RequestError:
         problem = "none of its events contains `choices`"
     else:
         problem = "it contains no event"
-    hint = "Paste a stream of chat completions, plain completions, Responses, Messages, Gemini, Converse or Ollama."
-    return RequestError(f"The stream cannot be read: {problem}.", hint)
+    apis = "chat completions, plain completions, Responses, Messages, Gemini, Converse, Cohere or Ollama"
+    return RequestError(f"The stream cannot be read: {problem}.", f"Paste a stream of {apis}.")
 
 
 def _texts_of(chunk: JSONObject) -> list[str]:

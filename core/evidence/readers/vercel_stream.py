@@ -37,7 +37,10 @@ def _parts(paste: Paste) -> list[JSONObject]:
 def _finds(paste: Paste) -> float:
     if isinstance(paste.value, dict):
         return 0.0
-    kinds = [str(part.get("type", "")) for part in _parts(paste)]
+    parts = _parts(paste)
+    kinds = [str(part.get("type", "")) for part in parts]
+    if any(isinstance(part.get("delta"), dict) for part in parts):
+        return 0.0  # an event of Cohere's, whose types have the same names
     is_stream = any(kind in _OF_CALL or kind in ("finish-step", "text-delta") for kind in kinds)
     return 0.9 if is_stream and all(kinds) else 0.0
 

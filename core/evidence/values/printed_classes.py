@@ -73,7 +73,8 @@ BLOCKS = tuple(BLOCK_TYPES)
 LANGCHAIN = ("AIMessage", "AIMessageChunk")
 OFFLINE = ("RequestOutput", "CompletionOutput")
 GEMINI = ("GenerateContentResponse",)
+COHERE = ("V2ChatResponse",)
 NAMES = (
     *COMPLETIONS, *CHOICES, *MESSAGES, *CALLS, *RESPONSES, *ITEMS, *BLOCKS, *LANGCHAIN, *OFFLINE, *GEMINI,
-    *STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS, "Message", "BetaMessage", "ToolsBetaMessage",
+    *COHERE, *STREAMED, *ANTHROPIC_EVENTS, *RESPONSES_EVENTS, "Message", "BetaMessage", "ToolsBetaMessage",
 )  # fmt: skip

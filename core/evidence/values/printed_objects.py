@@ -20,6 +20,7 @@ from prompt_debugger.core.evidence.values.printed_classes import (
     BLOCKS,
     CALLS,
     CHOICES,
+    COHERE,
     COMPLETIONS,
     GEMINI,
     ITEMS,
@@ -29,10 +30,10 @@ from prompt_debugger.core.evidence.values.printed_classes import (
     RESPONSES_EVENTS,
     STREAMED,
 )
+from prompt_debugger.core.evidence.values.printed_vendors import cohere_of, gemini_of
 from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT, plain
 
 _KEPT_NULLS = ("content", "finish_reason", "logprobs", "usage")
-_WORD_START = re.compile(r"_([a-z])")
 _NESTED = re.compile(r"(?<!\A)(?=[A-Z])")
 
 
@@ -178,7 +179,7 @@ def _read_list(values: list[JSON]) -> JSON:
 def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     """Return how an object without a class, or a dict, is read, by what it holds."""
     if "candidates" in value:
-        return _gemini
+        return gemini_of
     choices = value.get("choices")
     if isinstance(choices, list) and any(_is_choice(as_object(choice)) for choice in choices):
         return _completion
@@ -333,23 +334,6 @@ def _langchain_call(call: JSONObject) -> JSON:
     return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": text}}
 
 
-def _gemini(value: JSONObject) -> JSON:
-    return None if CUT in value and not value.get("candidates") else _camel(plain(value))
-
-
-def _camel(value: JSON) -> JSON:
-    """Return a value with the names of Google's REST API; what a call holds keeps its own."""
-    if isinstance(value, list):
-        return [_camel(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        _WORD_START.sub(lambda found: found[1].upper(), name): item if name in ("args", "response") else _camel(item)
-        for name, item in value.items()
-        if item is not None
-    }
-
-
 def _is_cut(value: JSON) -> bool:
     return not isinstance(value, dict) or CUT in value
 
@@ -390,7 +374,8 @@ _BY_CLASS: Mapping[str, Callable[[JSONObject], JSON]] = {
     **dict.fromkeys(ITEMS, _lone_item),
     **dict.fromkeys(BLOCKS, _lone_block),
     **dict.fromkeys(LANGCHAIN, _langchain),
-    **dict.fromkeys(GEMINI, _gemini),
+    **dict.fromkeys(GEMINI, gemini_of),
+    **dict.fromkeys(COHERE, cohere_of),
     "Message": _read_message_class,
     "BetaMessage": _read_message_class,
     "ToolsBetaMessage": _read_message_class,

@@ -24,14 +24,15 @@ OLLAMA: list[JSONObject] = [
 ]
 GEMINI: list[JSONObject] = [{"candidates": [{"finishReason": "STOP"}, {"content": {"parts": []}}]}]
 COHERE: list[JSONObject] = [
-    {"generation_id": "g", "text": "Hi."},
     {"message": {"role": "assistant"}, "finish_reason": "COMPLETE"},
+    {"type": "message-start", "id": "a", "delta": {"message": {"role": "assistant"}}},
 ]
+FIRST_COHERE: list[JSONObject] = [{"generation_id": "g", "text": "Hi."}]
 CONVERSE: list[JSONObject] = [{"output": {"message": {"role": "assistant"}}, "stopReason": "end_turn"}]
 SGLANG: list[JSONObject] = [{"text": "Hi.", "meta_info": {}}]
 TRITON: list[JSONObject] = [{"text_output": "Hi."}]
 COMPLETIONS: list[JSONObject] = [{"choices": [{"text": "Hi."}]}]
-READ = ("Converse", "Messages", "Responses", "Workers AI", "Ollama", "Gemini", "raw completions")
+READ = ("Cohere's chat", "Converse", "Messages", "Responses", "Workers AI", "Ollama", "Gemini", "raw completions")
 NEITHER: list[JSONObject] = [
     {"message": {"role": "assistant"}},
     {"message": "Hi.", "done": True},
@@ -69,7 +70,8 @@ NEITHER: list[JSONObject] = [
         (WORKERS_AI, "Workers AI"),
         (OLLAMA, "Ollama"),
         (GEMINI, "Gemini"),
-        (COHERE, "Cohere"),
+        (COHERE, "Cohere's chat"),
+        (FIRST_COHERE, "first version of Cohere"),
         (CONVERSE, "Converse"),
         (SGLANG, "SGLang"),
         (TRITON, "Triton"),
