@@ -9,6 +9,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.after_command import answer_after_command
 from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.answers.read import (
     are_call_deltas,
@@ -20,6 +21,7 @@ from prompt_debugger.core.evidence.answers.read import (
 )
 from prompt_debugger.core.evidence.answers.shapes import chunk_within
 from prompt_debugger.core.evidence.copying.raw_output import as_written
+from prompt_debugger.core.evidence.entries import add_others, entries_of
 from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -28,7 +30,6 @@ from prompt_debugger.core.evidence.mixed import read_mixed
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.base import checked_row
 from prompt_debugger.core.evidence.recognise import (
-    answer_after_command,
     answer_in,
     form_of_value,
     is_lone_message,
@@ -240,13 +241,18 @@ def _read_exchange(text: str, _row: int) -> Evidence:
 
 
 def _read_lines(text: str, row: int) -> Evidence:
-    lines = json_lines(text)
+    lines = entries_of(text)
     if not lines:
         raise RequestError(
             "The text does not have one JSON object per line.", "Paste at least two lines, each with one object."
         )
     if row == 1 and (pair := _request_and_answer(lines)) is not None:
         return _READERS[Form.EXCHANGE](pair, 1)
+    evidence = _read_line(lines, row)
+    return evidence if row > 1 else add_others(evidence, lines, lambda number: _read_line(lines, number))
+
+
+def _read_line(lines: list[str], row: int) -> Evidence:
     line = lines[checked_row(row, len(lines)) - 1]
     form = recognise(line)
     if form is None or form is Form.LINES:

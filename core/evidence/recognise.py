@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects import dialect_of_answer
 from prompt_debugger.core.diagnose.calls.written_calls import begun_bare_call
 from prompt_debugger.core.diagnose.leftovers import repeated_token
+from prompt_debugger.core.evidence.after_command import answer_after_command
 from prompt_debugger.core.evidence.answers.native import prompt_of
 from prompt_debugger.core.evidence.answers.read import events_in_list, is_answer, is_error, is_event_list
 from prompt_debugger.core.evidence.answers.shapes import chunk_of_delta, chunk_within, is_called_function, is_chunk
@@ -42,7 +42,6 @@ _CODE = re.compile(
     r"^(?!(?:time|level|ts)=)\w+ *=(?! ?\w+, [a-z]+ )"  # a value, which no clause of a sentence follows
 )
 _HEADER = re.compile(r"to=[\w.-]{1,64}(?: [\w<|>]{1,40})?<\|")  # of a message with a recipient, no assignment
-_ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
 _REQUEST_STARTS = ("dict(", "(", "/*", "```", "{", "[")
 _STATUS_FIRST = re.compile(r"\[[45]\d\d\]: ?\S")  # an error's status, before its body
 _FILES = ("%PDF-", "\x89PNG")
@@ -74,11 +73,7 @@ _OUTPUT_NAMES = frozenset(
         *("reply", "generatedtext", "generation", "rawoutput", "rawtext", "modeloutput", "llmoutput", "rawresponse"),
     }
 )
-_BLANK_LINE = re.compile(r"\r?\n\r?\n")
-_DECODER = json.JSONDecoder()
-_EVENTS_CHARS = 20_000  # in which the second event of a stream must be
-_MAX_READ = 16  # times the text: objects that are never closed are each read to its end
-_COUNTED = 16  # counting the lines of so many characters before an error costs as much as reading one
+_MAX_LOOKED_AT = 20  # entries of a list
 
 
 def recognise(text: str) -> Form | None:
@@ -171,6 +166,8 @@ def _form_of_list(value: list[JSON]) -> Form | None:
         return Form.ANSWER
     if len(value) == 1 and is_error(value[0]):
         return Form.ERROR
+    if value and all(isinstance(one, dict) and is_entry(one) for one in value[:_MAX_LOOKED_AT]):
+        return Form.LINES
     roles = [item for item in value if isinstance(item, dict) and "role" in item]
     return Form.REQUEST if len(roles) == len(value) or not value or tools_in(value) else None
 
@@ -274,6 +271,8 @@ def answer_in(value: JSONObject) -> JSON:
         found = value.get(name)
         if isinstance(found, dict) and isinstance(found.get("body"), dict | list | str) and not is_answer(found):
             found = _drop_type(found["body"])  # of a batch's output, or of a recorded HTTP exchange
+        if name == "result" and isinstance(found, dict) and found.get("type") in ("succeeded", "errored"):
+            found = found.get("message", found.get("error"))  # of a batch of Anthropic's
         is_event = name == "data" and (isinstance(found, list) or is_chunk(found))
         if isinstance(found, dict | list) and not is_event and (is_answer(found) or _is_event_log(found)):
             return found
@@ -284,6 +283,13 @@ def answer_in(value: JSONObject) -> JSON:
         if has_request and ((isinstance(found, str) and found.strip()) or is_error(found)):
             return found
     return None
+
+
+def is_entry(value: JSONObject) -> bool:
+    """Return whether an object is an entry of a log or of a batch's output: it holds an answer, and is none itself."""
+    if is_lone_message(value) or is_chunk(value):
+        return False
+    return answer_in(value) is not None
 
 
 def _drop_type(value: JSON) -> JSON:
@@ -327,68 +333,3 @@ def pair_in(value: JSONObject) -> Pair | None:
 def is_whole_answer(value: JSONObject) -> bool:
     """Return whether an object that may be an event is a whole answer: Ollama's and Gemini's look alike."""
     return is_answer(value) and value.get("done") is not False and not is_chunk(value)
-
-
-def answer_after_command(text: str) -> int | None:
-    """Return where the answer below a pasted command begins; `None` if none is there."""
-    objects = _LastObject(text)
-    head_may_follow = True
-    for found in _ANSWER_START.finditer(text):
-        at = found.end()
-        if text.startswith("data:", at):
-            return found.start()
-        if text[at] == "{":
-            if _begins_events(text, at) or is_answer(objects.value(at)):
-                return found.start()
-        elif head_may_follow and found.start() > 0:
-            blank = _BLANK_LINE.search(text, at)
-            if blank is not None and blank.end() < objects.end:
-                return blank.end()
-            head_may_follow = False  # no blank line follows, and so none follows a later head
-    return None
-
-
-def _begins_events(text: str, at: int) -> bool:
-    """Return whether the events of a stream begin at a place, one JSON object a line."""
-    end = text.find("\n", at)
-    if end == -1 or not is_event_list([json_of(text[at:end])]):
-        return False
-    lines = [line for line in text[end : end + _EVENTS_CHARS].split("\n")[:4] if line.strip()]
-    return bool(lines) and is_event_list([json_of(text[at:end]), json_of(lines[0])])
-
-
-class _LastObject:
-    """Reads the JSON objects that reach to the end of a text, and reads no stretch of it again and again.
-
-    Where an object ends or breaks off before the end, all that began within it ends or breaks off there, too.
-
-    Attributes:
-        end: Where the text ends, but for whitespace.
-    """
-
-    def __init__(self, text: str) -> None:
-        self.end = len(text.rstrip())
-        self._text = text
-        self._known = 0  # what begins before does not reach the end
-        self._left = _MAX_READ * len(text)
-
-    def value(self, at: int) -> JSON:
-        """Return the value that begins at a place, if it is the last thing of the text; else `None`."""
-        if at < self._known or self._left <= 0:
-            return None
-        try:
-            value, stop = self._read(at)
-        except json.JSONDecodeError as error:
-            value, stop = None, error.pos
-            self._left -= stop // _COUNTED
-        except (ValueError, RecursionError):
-            value, stop = None, self.end
-        self._left -= stop - at
-        if stop < self.end:
-            self._known = stop
-            return None
-        return value
-
-    def _read(self, at: int) -> tuple[JSON, int]:
-        value, stop = _DECODER.raw_decode(self._text, at)
-        return value, stop

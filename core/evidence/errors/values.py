@@ -51,8 +51,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         value = described
     if isinstance(value.get("errorMessage"), str):
         value = _read_node(value)
-    value = _read_minimax(_read_flagged(value))
-    value = _read_agents(value)
+    value = _read_batch(_read_agents(_read_minimax(_read_flagged(value))))
     if not _is_error(value):
         return _read_body_kept_as_text(value, status or _status_of(value))
     words = words_of_value(_use_code_as_words(value))
@@ -89,6 +88,12 @@ def _read_minimax(value: JSONObject) -> JSONObject:
     words, code = base.get("status_msg"), base.get("status_code")
     is_error = isinstance(words, str) and bool(words) and isinstance(code, int) and code != 0
     return {"error": {"message": words, "code": str(code)}} if is_error else value
+
+
+def _read_batch(value: JSONObject) -> JSONObject:
+    """Return the error in a result of a batch of Anthropic's; any other value as it is."""
+    result = as_object(value.get("result"))
+    return as_object(result["error"]) if result.get("type") == "errored" and "error" in result else value
 
 
 def _read_described(value: JSONObject) -> JSONObject | None:

@@ -8,7 +8,7 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Completeness, Conclusion
 from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
-from prompt_debugger.core.evidence.recognise import answer_after_command
+from prompt_debugger.core.evidence.after_command import answer_after_command
 from prompt_debugger.core.report import write_bundle
 from tests.attacks.growth import grows_linearly
 from tests.ui.present.traces import dropped_call_trace
