@@ -17,6 +17,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.evidence.copying.json_strings import decode_lines, decode_only_line, decode_text
 from prompt_debugger.core.evidence.copying.markdown_table import unfold_tables
+from prompt_debugger.core.evidence.copying.other_notations import printed_as_json, yaml_as_json
 from prompt_debugger.core.evidence.copying.transcripts import output_of_command
 from prompt_debugger.core.evidence.copying.wrapped import (
     join_escapes,
@@ -398,6 +399,8 @@ _STEPS: tuple[Step, ...] = (
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Remarks next to lines of JSON were removed.", _unremarked),
     ("Comments between lines of JSON were removed.", _uncommented),
+    ("What a program in another language printed was read as JSON.", printed_as_json),
+    ("The text is YAML; it was read as JSON.", yaml_as_json),
     ("Line breaks from wrapping were removed.", unwrap),
     ("Line breaks from wrapping were removed.", unwrap_paragraphs),
 )

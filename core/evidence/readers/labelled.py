@@ -43,7 +43,11 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 _CALLS = re.compile(r"^(?!.*\b(?:expected|should|want))(?:.*[ ._\[`'\"])?(?:raw_)?(?:invalid_)?tool_calls?[`'\"\]]*$")
 _ABSENT = ("None", "null", "undefined", "[]")
 _LONE_CONTENT = re.compile(r"(?:[\w.\[\]]{0,60}\.)?content[ \t]{0,4}[:=][ \t]{0,4}(?=['\"])")
-_CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |- name:|apiVersion)|\.create\(")
+# An answer in YAML has the same labels, and its calls below them.
+_CODE = re.compile(
+    r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |- name:|apiVersion)|\.create\("
+    r"|^[ \t]*(?:choices|tool_calls):[ \t]*+\n[ \t]*- "
+)
 
 
 def _finds(paste: Paste) -> float:

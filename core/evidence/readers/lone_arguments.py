@@ -40,6 +40,7 @@ _HOLDERS = re.compile(
 _INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{(?!\s*"(?:type|properties|required)":)')  # or a schema
 _PRINTED = re.compile(r"\A(?:Function\()?(?:name|arguments|id)=")
 _BEGINS = re.compile(r"\{\s*[\"']")  # as an object does, and no template
+_ARROW = re.compile(r"\{\s{0,20}(?:\"[^\"\n]{0,100}\"|:\w{1,100}) ?=>")  # of a value that Ruby printed
 _ENDED = re.compile(
     r"\{[^<]*\}\s*\}(?:\s|\\n)*(?:</?)?"
 )  # arguments with the end of their call, before its closing tag
@@ -65,7 +66,7 @@ def _arguments(text: str) -> tuple[str, str] | None:
     text = text.strip()
     if (fields := _fields(text)) is not None:
         return fields
-    if len(text) > _MAX_CHARS or "\n\n" in text:
+    if len(text) > _MAX_CHARS or "\n\n" in text or _ARROW.match(text) is not None:
         return None
     named = _NAMED.match(text)
     if named is not None:

@@ -1,0 +1,85 @@
+"""A request or an answer that a program in Ruby, Elixir or PHP printed, or that was dumped as YAML, as JSON.
+
+Only a text that is one such value to its end, and that has a field which requests or answers have, becomes JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import yaml
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.values.arrow_literals import arrow_literal
+from prompt_debugger.core.evidence.values.php_dumps import php_dump
+
+_KNOWN = frozenset(
+    {"choices", "messages", "message", "candidates", "contents", "content", "output", "tool_calls", "error", "response"}
+)
+_CAMEL = {
+    "finishReason": "finish_reason",
+    "toolCalls": "tool_calls",
+    "functionCall": "function_call",
+    "promptTokens": "prompt_tokens",
+    "completionTokens": "completion_tokens",
+    "totalTokens": "total_tokens",
+}
+_MAX_YAML_CHARS = 60_000
+_YAML = re.compile(r"(?:---[ \t]*\n)?[\w\"']{1,60}:(?:[ \t]|\n)")
+_YAML_LIST = re.compile(r"(?m)^(?:choices|messages|content):[ \t]*$")
+_ALIAS = re.compile(r"[\[,:\-][ \t\n]{0,40}\*\w")  # which may stand for the same value many times
+
+
+def printed_as_json(text: str) -> str | None:
+    """Return what Ruby, Elixir or PHP printed as JSON; `None` for any other text."""
+    value = arrow_literal(text)
+    if value is None:
+        value = php_dump(text)
+    held = as_object(value[0] if isinstance(value, list) and value else value)
+    if "choices" in held:
+        value = _renamed(value)
+    return json.dumps(value, ensure_ascii=False) if _KNOWN & held.keys() else None
+
+
+def _renamed(value: JSON) -> JSON:
+    """Return an answer of chat completions with its own names, which classes of clients in PHP write in camel case."""
+    if isinstance(value, list):
+        return [_renamed(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {_CAMEL.get(name, name): _renamed(one) for name, one in value.items()}
+
+
+def yaml_as_json(text: str) -> str | None:
+    """Return a request or a whole answer in YAML as JSON; `None` for any other text."""
+    if len(text) > _MAX_YAML_CHARS or _YAML.match(text) is None or _YAML_LIST.search(text) is None:
+        return None
+    if _ALIAS.search(text) is not None:
+        return None
+    try:
+        value: JSON = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    held = as_object(value)
+    if not _is_request(held) and not _is_whole_answer(held):
+        return None
+    if not text.endswith("\n"):  # its last word may be cut, and with it what the last field holds
+        held = dict([*held.items()][:-1])
+    return json.dumps(held, ensure_ascii=False, default=str) if _KNOWN & held.keys() else None
+
+
+def _is_request(value: JSONObject) -> bool:
+    messages = value.get("messages")
+    return isinstance(messages, list) and bool(messages) and all("role" in as_object(one) for one in messages)
+
+
+def _is_whole_answer(value: JSONObject) -> bool:
+    """Return whether a value is an answer to its end: a copy of YAML that is cut between two lines is YAML, too."""
+    is_last = [*value][-1:] in (["choices"], ["content"])
+    choices, content = value.get("choices"), value.get("content")
+    if is_last or not isinstance(choices, list) or not choices:
+        return not is_last and isinstance(content, list) and "stop_reason" in value
+    first = as_object(choices[0])
+    return isinstance(first.get("message"), dict) and "finish_reason" in first
