@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -49,8 +50,10 @@ def events_of_sse(text: str) -> Events:
             events.append(event)
     streams = _streams_of([(event, json_of(event.data)) for event in events])
     notes += _say_how_many(len(streams))
-    objects = [value for _, value in streams[-1] if isinstance(value, dict)]
-    return Events(tuple(event for event, _ in streams[-1]), tuple(objects), tuple(notes))
+    left_out, by_id = _of_other_answers([as_object(value) for _, value in streams[-1]])
+    read = [pair for number, pair in enumerate(streams[-1]) if number not in left_out]
+    objects = [value for _, value in read if isinstance(value, dict)]
+    return Events(tuple(event for event, _ in read), tuple(objects), (*notes, *by_id))
 
 
 def _streams_of(events: Sequence[tuple[SseEvent, JSON]]) -> list[list[tuple[SseEvent, JSON]]]:
@@ -90,8 +93,31 @@ def events_of_objects(objects: Sequence[JSONObject]) -> Events:
             starts.append(number)
         has_ended = (has_ended and number != starts[-1]) or value.get("type") in _ENDS
     last = objects[starts[-1] :]
+    left_out, by_id = _of_other_answers(last)
+    last = [value for number, value in enumerate(last) if number not in left_out]
     events = tuple(SseEvent(json.dumps(value, ensure_ascii=False)) for value in last)
-    return Events(events, tuple(last), tuple(_say_how_many(len(starts))))
+    return Events(events, tuple(last), (*_say_how_many(len(starts)), *by_id))
+
+
+def _of_other_answers(events: Sequence[JSONObject]) -> tuple[set[int], list[str]]:
+    """Return which events belong to another answer than the last one to begin, and what is to be said of that.
+
+    Answers of chat completions that came at once are told apart by the ids of their events. A gateway that makes an id
+    for each event, or another one after the first, streams one answer: an answer has the role once, and several events.
+    """
+    ids = [text if isinstance(text := event.get("id"), str) and _is_chunk(event) else "" for event in events]
+    counts = Counter(filter(None, ids))
+    begun = dict.fromkeys(one for one, event in zip(ids, events, strict=True) if one and _begins_answer(event))
+    answers = [one for one in begun if counts[one] > 1]
+    if len(answers) < 2:
+        return set(), []
+    others = {number for number, one in enumerate(ids) if one in answers[:-1]}
+    note = f"The ids of the events are of {len(answers)} answers; the last one to begin was read."
+    return others, [note]
+
+
+def _is_chunk(event: JSONObject) -> bool:
+    return isinstance(event.get("choices"), list)
 
 
 def _say_how_many(streams: int) -> list[str]:

@@ -52,3 +52,44 @@ def test_an_index_that_comes_twice_in_one_stream_still_collides():
     trace = asyncio.run(show_evidence(read_evidence(FIRST.removesuffix(DONE) + SECOND)))
 
     assert "PD417" in {finding.code for finding in trace.findings}
+
+
+def piece(answer_id, delta, reason=None):
+    choices = [{"index": 0, "delta": delta, "finish_reason": reason}]
+    return {"id": answer_id, "object": "chat.completion.chunk", "choices": choices}
+
+
+def pieces(city, *ids):
+    head = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": ""}}
+    rest = {"index": 0, "function": {"arguments": json.dumps({"city": city})}}
+    deltas = [{"role": "assistant"}, {"tool_calls": [head]}, {"tool_calls": [rest]}]
+    chunks = [piece(one, delta) for one, delta in zip(ids, deltas, strict=False)]
+    return [*chunks, piece(ids[3], {}, "tool_calls")]
+
+
+def lines(found):
+    return "\n".join(map(json.dumps, found))
+
+
+def server_sent(found):
+    return "".join(f"data: {json.dumps(one)}\n\n" for one in found) + DONE
+
+
+@pytest.mark.parametrize("lay_out", [lines, server_sent, json.dumps])
+def test_answers_that_came_at_once_are_told_apart_by_their_ids(lay_out):
+    both = zip(pieces("Oslo", *"aaaa"), pieces("Rome", *"bbbb"), strict=True)
+    trace = asyncio.run(show_evidence(read_evidence(lay_out([one for pair in both for one in pair]))))
+
+    assert [call["function"]["arguments"] for call in trace.chat.message["tool_calls"]] == ['{"city": "Rome"}']
+    assert trace.findings == ()
+    assert "are of 2 answers" in trace.verdict.sentence
+
+
+@pytest.mark.parametrize("lay_out", [lines, server_sent, json.dumps])
+@pytest.mark.parametrize("ids", ["abcd", "abbb", "aabb"])
+def test_near_miss_ids_that_a_gateway_makes_for_each_event_are_one_answer(lay_out, ids):
+    trace = asyncio.run(show_evidence(read_evidence(lay_out(pieces("Oslo", *ids)))))
+
+    assert [call["function"]["arguments"] for call in trace.chat.message["tool_calls"]] == ['{"city": "Oslo"}']
+    assert trace.findings == ()
+    assert "answers; the last" not in trace.verdict.sentence
