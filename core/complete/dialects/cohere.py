@@ -89,6 +89,8 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
                 draft.add({}, _reason(delta))
                 if error := text_of(delta.get("error")):
                     draft.fail(f"the server reported an error: {error}")
+            case _:
+                pass  # where a part ends, and citations
     begin = "" if any(event.get("type") == "message-start" for event in events) else "`message-start`"
     return draft.answer(_API, body, is_ended=is_ended, end="`message-end`", begin=begin)
 

@@ -101,7 +101,7 @@ def test_call_plan_reason_and_usage_are_read(text: str) -> None:
 
 def test_several_calls_and_thinking_and_text_keep_apart() -> None:
     second: JSONObject = {"id": "shut_2", "function": {"name": "shut", "arguments": "{}"}}
-    found = [
+    found: list[JSONObject] = [
         *events('{"a": 1}')[:-1],
         grown("tool-call-start", {"tool_calls": second}),
         grown("content-delta", {"content": {"thinking": "So."}}),
