@@ -22,7 +22,7 @@ _HEAD = """\
 
 Sentences that servers, vendors, chat templates and clients are known to say when a chat request fails. Paste one, with
 or without its context, into the page or into `prompt-debugger inspect -`: it says who says it, at which
-stage, what it means and what helps. With the request beside it, the field or message is looked up that it is about.
+stage, what it means and what helps. With the request, the field or message that it is about is looked up.
 
 {count} sentences of {makers} makers. Parts in braces vary. *Tried* means that the sentence was raised on that release
 for this table; the others were read in the source that is named, and their wording may have changed since. A maker is

@@ -12,7 +12,7 @@ import { followLength, plainWords } from "./plain_editor.js";
 const PLACEHOLDER = "Paste a request: JSON, curl, Python \u2026 or a model's output, or a server's answer.";
 const NO_JSON = "This is not JSON, so it is left unchanged.";
 /** @type {unknown} */
-let saidOf = null; // the text that the words beside the button are about
+let saidOf = null; // the text that the words next to the button are about
 /** @type {(words: string) => void} */
 let say = () => {};
 

@@ -219,7 +219,7 @@ function trialRow(row, hasMargin) {
 /** @param {Decoded} decoded */
 const textOf = (decoded) => new TextDecoder().decode(decoded.columns);
 
-// A view of the bench's kind that has a text beside its header.
+// A view of the bench's kind that has a text next to its header.
 /**
  * @param {HTMLElement} root
  * @param {string} name

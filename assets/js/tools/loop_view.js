@@ -51,7 +51,7 @@ builders.loop = (root, name) => {
   };
 };
 
-// Why it did not go on is beside the fields, where the eye is, and the field that lacks an answer has the focus.
+// Why it did not continue is shown next to the fields, and the field that lacks an answer has the focus.
 /** @param {{ state: string, sentence: string }} header */
 function tellRefused({ state, sentence }) {
   if (!fields) return;

@@ -46,7 +46,7 @@ function sessionBox({ title, turns, more }) {
 function turnRow(turn) {
   const row = make("li", "pd-session-turn");
   const bar = make("span", "pd-session-bar");
-  bar.setAttribute("aria-hidden", "true"); // the words beside it say the same
+  bar.setAttribute("aria-hidden", "true"); // the words next to it say the same
   turn.parts.forEach(([part, share]) => {
     const piece = make("span", "pd-session-" + part);
     piece.style.width = 100 * share + "%";

@@ -1,6 +1,6 @@
 // @ts-check
 // The plots of a verification: bars with whiskers, differences, answers in their order.
-// They are SVG in the page's own colours; each can be saved as a PNG. Numbers are beside every bar.
+// They are SVG in the page's own colours; each can be saved as a PNG. Each bar has its number next to it.
 import { button, make } from "../lib/dom.js";
 import { visibleText } from "../lib/payload.js";
 import { saveCanvas } from "../views/picture.js";
@@ -51,7 +51,7 @@ function percent(value) {
   return (value * 100).toFixed(1) + "%";
 }
 
-// Where things stand: beside the bar, or on a phone above it.
+// Where the labels are: next to the bar, or on a phone above it.
 function geometry() {
   if (window.innerWidth < 700) return { from: 0, bar: 330, width: 330, row: 44, y: 20, noteX: 330, noteY: 14, anchor: "end" };
   return { from: LABEL, bar: BAR, width: WIDTH, row: ROW, y: 5, noteX: LABEL + BAR + 8, noteY: 17, anchor: "start" };

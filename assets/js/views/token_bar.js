@@ -1,5 +1,5 @@
 // @ts-check
-// The bar above the tokens: counts, search, what is shown, copy; and the rail beside them.
+// The bar above the tokens: counts, search, what is shown, copy; and the rail next to them.
 import { button, copyText, make } from "../lib/dom.js";
 import { inspect } from "./linking.js";
 import { rowOfChip } from "./token_layout.js";

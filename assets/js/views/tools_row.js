@@ -4,7 +4,7 @@ import { make } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { open } from "./linking.js";
 
-// Name, title, what it answers, and the same in the few words that fit beside the row.
+// Name, title, what it answers, and the same in the few words that fit next to the row.
 // Those up to `Compare` work on the run that is shown. Some are a part of a panel: `panel.part`.
 const OTHERS = "check";
 const TOOLS = [

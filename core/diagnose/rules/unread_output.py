@@ -5,7 +5,7 @@ What it finds:
     are not JSON, an output that does not fit the notation that the server expects, a
     harmony header with tokens left over. If the error quotes the output, that text is the
     raw output, and the finding names the character at which the parser gave up. Where a tool
-    says that parameters are missing, and the answer beside it has them, they were lost on the
+    says that parameters are missing, and the answer pasted with it has them, they were lost on the
     way to the tool.
 
 Why it matters:
@@ -195,7 +195,7 @@ def _lacking_tools(trace: Trace, understood: Understood) -> str | None:
 
 
 def _not_json(trace: Trace, understood: Understood) -> str:
-    """Return the notation of a call beside an error that says that no JSON begins there; "" where nothing shows it."""
+    """Return the notation of a call that an error of JSON came with; "" where nothing shows it."""
     if understood.quoted is not None or trace.raw is None or trace.parse is None or "{" in trace.raw.text:
         return ""
     if _NO_JSON.search(words_of(understood.refusal)) is None or not has_part_of_call(trace.raw.text):
