@@ -6,9 +6,11 @@ const run = { disabled: true, presses: 0, click() { this.presses += 1; } };
 let change = () => {};
 let opened = null;
 const asked = [];
+const strip = [];
 let pressed = () => {};
 globalThis.document = {
   getElementById: () => run,
+  querySelector: () => ({ append: (line) => strip.push(line) }),
   addEventListener: (_, listener) => (pressed = listener),
 };
 globalThis.MutationObserver = class {
@@ -21,7 +23,7 @@ globalThis.MutationObserver = class {
   }
 };
 const pd = await load(["both_servers.js"], {
-  open: (panel) => (opened = panel), under: (event, selector) => event.at === selector,
+  make: (_, __, text) => text, open: (panel) => (opened = panel), under: (event, selector) => event.at === selector,
 });
 pd.host.order = (button, order) => asked.push([button, order]);
 const asksAboutALostCall = () => pressed({ at: "#pd-lost-call" });
@@ -48,6 +50,16 @@ test("a first run that was stopped or failed ends it", () => {
   assert.deepEqual([run.presses, opened], [0, null]);
   assert.deepEqual(pd.aimed(inputs("both")), inputs("lab")); // the next press begins anew
   pd.aimed(inputs("auto"));
+});
+
+test("a second run without a result is compared with nothing: what an earlier one gave is not put in its place", () => {
+  opened = null;
+  pd.aimed(inputs("both"));
+  pd.runIsKept(true, { id: 1, packed: "first" });
+  pd.aimed(inputs("both"));
+  pd.runIsKept(false, { id: 2, packed: "second" });
+  assert.equal(opened, null);
+  assert.deepEqual(strip, ["The lab's run is in the lists of Compare. The two are not compared, as this one has no result."]);
 });
 
 test("whatever else is chosen goes as it is", () => {

@@ -51,6 +51,7 @@ class RunView:
         facts: Facts of the target to show until the server says more.
         trace: What is known so far.
         texts: Raw and chat text that has streamed so far.
+        doing: What the run does now, in words.
         exchanges: What goes over the wire for it; empty where no one is to see it.
         explains: Whether views of a finished run that have nothing to show say why; a report has its own words.
     """
@@ -59,6 +60,7 @@ class RunView:
     facts: list[JSON] = field(default_factory=list)
     trace: Trace | None = None
     texts: tuple[str, str] = ("", "")
+    doing: str = ""
     exchanges: ExchangeLog = field(default_factory=ExchangeLog)
     explains: bool = True
     _keys: dict[str, object] = field(default_factory=dict)
@@ -75,7 +77,7 @@ class RunView:
         elapsed_s: float = 0.0,
     ) -> dict[str, str | None]:
         """Return the payloads that changed; a tick without news changes the clock alone."""
-        self.trace, self.texts = trace, (raw_text, chat_text)
+        self.trace, self.texts, self.doing = trace, (raw_text, chat_text), sentence
         asked = self.exchanges.waiting()
         waiting_s = 0.0 if asked is None else self.exchanges.now_s() - asked.started_s
         clock = {"elapsed_s": elapsed_s, "waiting_s": waiting_s}
@@ -107,7 +109,7 @@ class RunView:
         # By its own view: a thread may still be at work with this one.
         changed, bare = RunView(self.run, self.facts, self.trace, self.texts)._cut_short()
         has_found = self.trace is not None and (any(self.texts) or _has_found(self.trace))
-        return {**changed, "verdict": stopped_payload(run=self.run, has_found=has_found, bare=bare)}
+        return {**changed, "verdict": stopped_payload(run=self.run, has_found=has_found, bare=bare, doing=self.doing)}
 
     def _cut_short(self) -> tuple[dict[str, str | None], list[JSON]]:
         """Return the payloads of a run that ended before its end, and the panels that have nothing to show."""

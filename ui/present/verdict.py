@@ -99,16 +99,19 @@ def running_payload(
     return verdict_strip("running", "RUNNING", sentence, fraction=fraction, detail=detail, run=run)
 
 
-def stopped_payload(*, run: int = 0, has_found: bool = True, bare: Sequence[JSON] = ()) -> str:
+def stopped_payload(*, run: int = 0, has_found: bool = True, bare: Sequence[JSON] = (), doing: str = "") -> str:
     """Return the strip after Stop.
 
     Args:
         run: The number of the run.
         has_found: Whether anything had come before.
         bare: Panels that have nothing to show.
+        doing: What the run was doing then.
     """
     rest = "What had arrived is shown below." if has_found else "Nothing had arrived yet."
-    return verdict_strip("stopped", "STOPPED", f"Stopped before the end. {rest}", bare=[*bare], run=run)
+    detail = f"It was stopped at this step: {doing.rstrip('.')}." if doing else ""
+    sentence = f"Stopped before the end. {rest}"
+    return verdict_strip("stopped", "STOPPED", sentence, detail=detail, bare=[*bare], run=run)
 
 
 def bare_panels(trace: Trace, *, has_text: bool = False) -> list[JSON]:

@@ -1,6 +1,6 @@
 // @ts-check
 // One request on two servers: first on the lab, then on the one under Target, and the two runs side by side.
-import { under } from "../lib/dom.js";
+import { make, under } from "../lib/dom.js";
 import { host } from "../lib/host.js";
 import { open } from "../views/linking.js";
 
@@ -8,6 +8,7 @@ import { open } from "../views/linking.js";
 
 const BOTH = "both";
 const ENDPOINT = 0; // among the inputs of a run after the request
+const ALONE = "The lab's run is in the lists of Compare. The two are not compared, as this one has no result.";
 const RUN_ON = -3; // before the API and the saved servers
 /** @type {"" | "first" | "between" | "second"} */
 let step = "";
@@ -53,8 +54,13 @@ export function runIsKept(isWhole, run) {
     return pressRun();
   }
   if (was !== "second") return;
-  host.panelChosen = true;
-  open("compare");
+  if (isWhole) showBoth();
+  else document.querySelector("#pd-verdict .pd-verdict-text")?.append(make("p", "pd-both-next", ALONE));
   if (unasked) host.order?.("pd-ask-kept", unasked.id + "\n" + unasked.packed, null);
   unasked = null;
+}
+
+function showBoth() {
+  host.panelChosen = true;
+  open("compare");
 }

@@ -86,6 +86,8 @@ async def test_stop_ends_a_run_whose_server_never_ends_its_headers(handlers):
         await server.client_left.wait()
 
     assert shown(last, "verdict")["state"] == "stopped"
+    assert shown(last, "verdict")["detail"].startswith("It was stopped at this step: ")
+    assert shown(last, "verdict")["detail"].endswith(" · POST /v1/chat/completions.")
 
 
 async def test_a_run_that_is_stopped_before_it_begins_asks_no_one(handlers):
