@@ -39,6 +39,7 @@ from prompt_debugger.core.evidence.reports.said_of_calls import add_reported, is
 from prompt_debugger.core.evidence.reports.shown import is_talk
 from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.evidence.reports.words_around import add_words
+from prompt_debugger.core.evidence.reports.words_below import take_words_below
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.token_lists import add_ids
 
@@ -74,7 +75,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         if reported is None:
             raise
         evidence = reported
-    evidence = add_raw_beside(add_notes(evidence, cleaned.notes), cleaned.text)
+    evidence = take_words_below(add_raw_beside(add_notes(evidence, cleaned.notes), cleaned.text))
     evidence = add_reported(add_words(evidence, cleaned.text), cleaned.text)
     evidence = add_ids(evidence, cleaned.text) or evidence
     if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS} and not is_reported(evidence):

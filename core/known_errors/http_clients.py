@@ -40,6 +40,16 @@ SENTENCES: tuple[KnownError, ...] = (
         is_general=True,
     ),
     KnownError(
+        "No connection could be made because the target machine actively refused it",
+        Stage.COMPLETE,
+        _REFUSED,
+        REACH_SERVER,
+        "https://github.com/BerriAI/litellm/issues/32898",
+        cause=Cause.CONNECTION,
+        is_distinctive=False,
+        is_general=True,
+    ),
+    KnownError(
         "ECONNREFUSED",
         Stage.COMPLETE,
         _REFUSED,

@@ -9,6 +9,18 @@ MAKER = "OpenAI's Agents SDK"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Max turns ({count:int}) exceeded",
+        Stage.CONTRACT,
+        "The agent asked the model as often as it may, and no answer ended the run: the model repeats itself, or the "
+        "task needs more turns.",
+        "Look at the calls of the run: the same one again and again means that its result does not help the model, or "
+        "does not reach it, or that `tool_choice` forces a call each time. Otherwise raise `max_turns` where the agent "
+        "is run; an agent that serves as a tool has a limit for itself.",
+        "https://github.com/openai/openai-agents-python/issues/844",
+        example="Max turns (10) exceeded",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
         "additionalProperties should not be set for object types. This could be because you're using an older version "
         "of Pydantic,",
         Stage.REQUEST,

@@ -198,9 +198,11 @@ def _read_inner_markup(trace: Trace) -> Iterator[Report]:
     spans = [*find_unquoted_markers(text)]
     shown = list(dict.fromkeys(text[slice(*span)] for span in spans))
     family = _family_inside(trace.parse, shown)
+    begins = "" if family is None else (FORMATS[family].facts.call_markers or ("",))[0]
+    if family is None and spans and (ended := _ENDS.get(text[slice(*spans[-1])])) and ended[1] not in text:
+        family, begins = ended if "</parameter>" in shown else (None, "")
     if family is None:
         return
-    begins = (FORMATS[family].facts.call_markers or ("",))[0]
     yield Report(
         title=f"The text is the inside of a call in the notation of `{family}`: `{begins}` before it is missing.",
         detail=f"It contains {listed(shown[:4])}, which only occur inside a call. Either the model left "
@@ -211,6 +213,10 @@ def _read_inner_markup(trace: Trace) -> Iterator[Report]:
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )
+
+
+# Markers that end the calls of one family alone, with its name and the marker that begins them.
+_ENDS = {"</minimax:tool_call>": ("minimax_m2", "<minimax:tool_call>")}
 
 
 def _family_inside(parse: Parse, shown: Sequence[str]) -> str | None:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.base.text import has_any
+from prompt_debugger.core.evidence.copying.escaping import escape_content
 from prompt_debugger.core.evidence.copying.json_strings import decode_lines, decode_only_line, decode_text
 from prompt_debugger.core.evidence.copying.markdown_table import unfold_tables
 from prompt_debugger.core.evidence.copying.other_notations import printed_as_json, yaml_as_json
@@ -66,6 +67,9 @@ _CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w
 
 
 Step = tuple[str, Callable[[str], str | None]]
+
+
+_SPEAKER = re.compile(r"\s*+(?:Roo|Cline|Kilo(?: Code)?|Zoo) (?:said|says):?[ \t]*\n(?=\s{0,8}[\[<{])")
 
 
 class Cleaned(NamedTuple):
@@ -145,6 +149,12 @@ def _spaced(text: str) -> str | None:
         if spaced != text:
             return spaced
     return _INDENT.sub(_blanks, text) if _INDENT.search(text) is not None else None
+
+
+def _unspoken(text: str) -> str | None:
+    """Return the answer that a user copied from an agent's window, without the line that says who speaks."""
+    found = _SPEAKER.match(text)
+    return None if found is None else text[found.end() :]
 
 
 def _unadded(text: str) -> str | None:
@@ -373,6 +383,8 @@ _STEPS: tuple[Step, ...] = (
     ("Backticks that a Go program concatenates were put back into the text.", _put_together),
     ("", joined_entries),
     ("No-break spaces were replaced by plain ones.", _spaced),
+    ("Quotation marks within `content` were not escaped; they were read as a part of it.", escape_content),
+    ("The line that says who spoke was removed.", _unspoken),
     ("Line breaks from wrapping were removed.", join_print),
     ("Line numbers at the beginning of each line were removed.", _unnumbered),
     ("The signs of a diff at the beginning of each line were removed.", _unadded),
