@@ -45,6 +45,7 @@ _NOT_WHOLE = (
     "The stream was copied without its beginning",
 )
 _CALLS_LEFT_OUT = "left out of the answer"  # how the note on calls goes on whose number comes first
+REPORTED = "the server reported an error: "  # how what was read begins where the answer itself reports an error
 NOT_IN_SNIPPET = "is not known from the snippet"  # and a placeholder stands for it likewise
 NEW_IN_EVERY_RUN = "gives a new value in every run"  # so that a placeholder stands for it in the request
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
@@ -61,12 +62,16 @@ def compare_outputs(trace: Trace) -> Comparability | None:
     raw, chat = trace.raw, trace.chat
     if raw is None or chat is None:
         return None
+    if chat.error_hint:
+        return Comparability(None, "No answer arrived to compare the raw output with")
     if raw.completeness is not Completeness.WHOLE:
         return Comparability(None, why_incomplete(raw))
     if trace.evidence in (None, Basis.SAME_RUN):
         return Comparability(Certainty.OBSERVED)
     if trace.evidence is Basis.ASSUMED_RUN:
         return Comparability(Certainty.INFERRED, "assumed to be one run because they are in one text")
+    if _broke_off(chat):
+        return Comparability(None, "The answer broke off, and the raw output is of another run")
     why = _cause_of_divergence(trace.sent or trace.request.body, raw, chat)
     if why is None and trace.api is not Api.CHAT and not (_prompt_count(raw) and _prompt_count(chat)):
         why = "this API builds its own prompt, and no token counts show that both read the same one"
@@ -119,6 +124,12 @@ def draws_at_random(body: JSONObject) -> bool:
     temperature = body.get("temperature")
     is_zero = isinstance(temperature, int | float) and not isinstance(temperature, bool) and temperature == 0
     return not is_zero and body.get("seed") is None
+
+
+def _broke_off(chat: ChatResult) -> bool:
+    """Return whether a stream ended before its end, without an error of the server's that would say why."""
+    broke = chat.error is not None and not chat.error.startswith(REPORTED)
+    return broke and bool(chat.deltas) and not chat.finish_reason
 
 
 def _prompt_count(result: Completion | ChatResult) -> int:

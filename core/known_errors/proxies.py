@@ -41,6 +41,14 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SERVER,
     ),
     KnownError(
+        "no healthy upstream",
+        Stage.COMPLETE,
+        "The proxy (Envoy) knows no server for this address that it considers healthy; none was asked.",
+        "Check whether the server is running, and in the proxy its addresses and the result of its health check.",
+        "Envoy, source/common/router/router.cc",
+        cause=Cause.SERVER,
+    ),
+    KnownError(
         "error code: 1020",
         Stage.COMPLETE,
         "A firewall rule in front of the server (Cloudflare) turned the client away; the server never saw the request.",

@@ -129,6 +129,8 @@ class ChatResult:
         error: What went wrong after the answer began, in one sentence.
         unread: Why it was not read to its end, where it is we who stopped: `cut` (it took too long, or had no end) or
             `too-much` (it is longer than what is read of one answer).
+        error_hint: What to do about the error where no answer arrived, as with a connection that broke or a gateway
+            that answered instead; "" where the server answered, with an error or not.
     """
 
     message: JSONObject
@@ -145,6 +147,7 @@ class ChatResult:
     elapsed_s: float | None = None
     error: str | None = None
     unread: Unread | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
+    error_hint: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
 
 
 @value(frozen=True, slots=True)

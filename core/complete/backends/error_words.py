@@ -43,6 +43,8 @@ _KEYS = (
 )
 _SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6
+_SHORT_PAGE = 600  # characters of a page without a title: proxies write a heading and a sentence
+_TAG = re.compile(r"<[^<>]{0,200}>")
 _MAX_DETAILS = 20
 _MAX_MORE = 1000  # characters of `details` in words
 # What is said of the body as a whole, which has no path.
@@ -137,7 +139,10 @@ def title_of_page(content_type: str, body: str) -> str:
     title = re.search(r"<title>([^<]{1,200})", body, re.IGNORECASE)
     if title is not None:
         return f"a web page titled {title[1].strip()!r}"
-    return "a web page" if "html" in content_type else ""
+    if "html" not in content_type:
+        return ""
+    words = " ".join(_TAG.sub(" ", body[:_SHORT_PAGE]).split()) if len(body) <= _SHORT_PAGE else ""
+    return f"a web page that says {words!r}" if words else "a web page"
 
 
 def is_page(content_type: str, text: str) -> bool:

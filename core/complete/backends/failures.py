@@ -62,6 +62,11 @@ _PAGE_HINT = (
 )
 _HINT_BY_PAGE = {
     401: "Something in front of the server requires authentication: send its key, in the header that it expects.",
+    403: (
+        "Something in front of the server refuses access: check which addresses, paths and methods it allows, and "
+        "whether it requires a key."
+    ),
+    429: "Something in front of the server limits the request rate: wait, then run again, or raise its limit.",
     502: "A proxy answered instead of the server. Check that the server behind it is running, and look at its log.",
     503: (
         "A proxy answered instead of the server. Check that the server behind it is running, look at its log, and "
@@ -77,6 +82,11 @@ _BASIC_HINT = (
     "It requires a user name and a password, not a key: send them with --extra-headers 'Authorization: Basic …', where "
     "… is `name:password` in base64."
 )
+_SIGN_IN_HINT = (
+    "This looks like a page to sign in: something in front of the server requires authentication. Send what it accepts "
+    "from programs with `--extra-headers`, or ask the server behind it."
+)
+_SIGN_IN = re.compile(r"[/.](?:log[_-]?in|sign[_-]?in|sso|saml2?|oauth2?|oidc|authorize|authelia|idp)\b", re.IGNORECASE)
 _OTHER_KEY_HINT = (
     "The server did not accept the key that was sent: check the value of the environment variable given by "
     "`--api-key-env` (OPENAI_API_KEY by default), and that it is a key of this server."
@@ -97,6 +107,9 @@ _LATER_HINT = (
     "itself. Ask a route that answers at once."
 )
 _SERVER_HINT = "The fault is in the server: check its log."
+_BROKE_OFF_HINT = (
+    "The server, or a proxy in between, closed the connection: check their logs, and the time limits of the proxy."
+)
 _SHORTEST_SECRET = 4
 _EXCERPT_READ = 65_536  # of a text: looking through all of a long one takes a while
 _MESSAGE_CHARS = 400  # of the server's words in ours; `BackendError.server_message` has them whole
@@ -165,7 +178,7 @@ def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts,
         message = f"{call}: {problem}"
         return BackendError(message, "Write `https://` in the address, unless this is not a web server.", kind="tls")
     if began:
-        return BackendError(f"{call}: the answer broke off ({reason}).", _SERVER_HINT, kind="broken-answer")
+        return BackendError(f"{call}: the answer broke off ({reason}).", _BROKE_OFF_HINT, kind="broken-answer")
     hint = "Is it an HTTP server? If it uses https, write so in the address. If not, check its log."
     return BackendError(f"{call}: the connection ended without an answer ({reason}).", hint, kind="broken-answer")
 
@@ -229,7 +242,7 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
     if 300 <= status < 400:
         target = call.scrub(headers.get("location", ""))[:200]
         message = f"{call} answered {status}: a redirect to {target or 'nowhere'}, which is not followed"
-        hint = "Use the address it redirects to, if you trust it."
+        hint = _SIGN_IN_HINT if _SIGN_IN.search(target) else "Use the address it redirects to, if you trust it."
     kind = "status"
     if 400 <= status < 600:
         page = "" if own else title_of_page(content_type, text)

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import REPORTED
 from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
@@ -40,7 +41,20 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server,
 from prompt_debugger.core.known_errors import cause_of
 
 _CUT_COPY = "which the end of the stream cut off"
-_REPORTED = "the server reported an error: "  # how what was read begins where the answer itself reports an error
+_BROKE_OFF = (
+    "Run again; if it breaks at the same place, check the server's log; if it breaks after the same time, the time "
+    "limits of any proxy in between."
+)
+_UNREAD = {
+    "too-much": (
+        "The {} is larger than the reading limit.",
+        "No model writes this much: check for a proxy in between, or ask for fewer tokens.",
+    ),
+    "cut": (
+        "The {} did not end and was cut.",
+        "Ask for fewer tokens; if it happens again, check the server's log for why it does not end.",
+    ),
+}
 _WORDS_CHARS = 200
 _MAX_KEYS = 6
 
@@ -100,17 +114,16 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
             else "Use the route of that API, or make the gateway return a chat completion: a client of this API "
             "finds no `choices` in it."
         ) + (" If you paste the answer here, it can still be read." if is_read_when_pasted(form) else "")
-    elif result.unread == "too-much":
-        title = f"The {name} is larger than the reading limit."
-        fix = "No model writes this much: check for a proxy in between, or ask for fewer tokens."
-    elif result.unread == "cut":
-        title = f"The {name} did not end and was cut."
-        fix = "Ask for fewer tokens; if it happens again, check the server's log for why it does not end."
+    elif result.unread is not None:
+        title, fix = (text.format(name) for text in _UNREAD[result.unread])
     elif has_begun:
         words = _words(result)
         title = f"The {name} broke off{words and f': {words}'}."
         fix = remedy_of(known) if known is not None else ""
-        fix = fix or "Run again; if it breaks at the same place, check the server's log."
+        fix = fix or _BROKE_OFF
+    elif result.error_hint:
+        title = f"The {name} did not arrive."
+        fix = result.error_hint
     elif lacks := _find_absent(result):
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
@@ -158,7 +171,7 @@ def _words(result: ChatResult) -> str:
 
 def _reported(result: ChatResult) -> str:
     message = result.error or ""
-    return message.removeprefix(_REPORTED) if message.startswith(_REPORTED) else ""
+    return message.removeprefix(REPORTED) if message.startswith(REPORTED) else ""
 
 
 def _stage_of_words(result: ChatResult) -> Stage | None:
@@ -191,7 +204,7 @@ def _find_absent(result: ChatResult) -> str | None:
     """Return what an answer in one document lacks; "" if it is complete, `None` if it reports an error."""
     answer = as_object(decode_json(result.body))
     choices = answer.get("choices")
-    if "choices" not in answer or answer.get("error") or (result.error or "").startswith(_REPORTED):
+    if "choices" not in answer or answer.get("error") or (result.error or "").startswith(REPORTED):
         return None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return "choice"

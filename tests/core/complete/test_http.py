@@ -55,6 +55,18 @@ STATUSES: dict[str, tuple[Behaviour, list[str], str]] = {
     "JSON without words": (answer(400, {"code": 7}), ["400 Bad Request"], "message says"),
     "error object": (answer(400, {"error": {"code": 7}}), ['{"code": 7}'], "message says"),
     "page without title": (answer(502, b"<html>", "text/html"), ["a web page"], "log"),
+    "redirect to sign in": (
+        answer(302, b"", location="/sso?next=%2Fv1"), ["a redirect to /sso?next="], "page to sign in"
+    ),
+    "redirect within an address that only sounds like it": (
+        answer(308, b"", location="https://ssogateway.example/v1/loginless"), ["to https://ssogateway"], "trust"
+    ),
+    "page without title, with words": (
+        answer(429, b"<html><body><h1>429</h1>\nToo many requests.</body></html>", "text/html"),
+        ["a web page that says '429 Too many requests.'"], "limits the request rate",
+    ),
+    "page that forbids": (answer(403, b"<html><title>403</title></html>", "text/html"), ["a web page"], "it allows"),
+    "no server behind Envoy": (answer(503, b"no healthy upstream", "text/plain"), ["no healthy"], "health check"),
     "redirect to nowhere": (answer(304), ["to nowhere"], "trust"),
     "page of a proxy that wants https": (
         answer(413, b"<html><title>413 Request Entity Too Large</title></html>", "text/html"), ["a web page"], "limit"
