@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.types import ChatResult, JSONObject, Trace
 from prompt_debugger.core.diagnose.own_settings import longer_context
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 
@@ -18,6 +19,7 @@ _ASK_WHOLE = (
     "it can (llama-cpp-python closes the stream where the prompt is longer than its context). If that is answered, "
     "check the logs of the server and of any proxy in front of it."
 )
+_MAX_ALONE = 2  # events
 
 
 class Emptiness(NamedTuple):
@@ -37,6 +39,27 @@ def explain_emptiness(trace: Trace) -> Emptiness:
     cause = f": the prompt has {length:,} tokens, and the context holds {context:,}"
     fix = f"Shorten the messages or the tools, or {longer_context(trace)}."
     return Emptiness(cause, fix, is_of_request=True)
+
+
+def has_no_choice_by_its_place(result: ChatResult) -> bool:
+    """Return whether a body is nothing but events that have no choice where all is well: a stream's first or last.
+
+    The token counts of the last one say whether anything was generated before it.
+    """
+    lines = [line.partition(":")[2] if line.startswith("data:") else line for line in result.body.split("\n")]
+    events = [decode_json(result.body)] if result.body.lstrip().startswith("{") else [decode_json(one) for one in lines]
+    found = [as_object(one) for one in events if isinstance(one, dict)]
+    return 0 < len(found) <= _MAX_ALONE and all(map(_is_beside_choices, found))
+
+
+def _is_beside_choices(event: JSONObject) -> bool:
+    counts = as_object(event.get("usage"))
+    return (
+        event.get("choices") == []
+        and not event.get("error")
+        and event.get("object") != "chat.completion"
+        and ("usage" not in event or event["usage"] is None or bool(counts.get("completion_tokens")))
+    )
 
 
 def _prompt_length(trace: Trace) -> int | None:

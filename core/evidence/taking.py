@@ -127,10 +127,17 @@ def take_last_answer(evidence: Evidence) -> Evidence:
 def as_part(answer: Answer) -> Answer:
     """Return an answer as one that is known in part: nothing follows from what is absent."""
     chat, stream = (
-        None if result is None else replace(result, body="", elapsed_s=None, error=_unless_cut(result.error))
+        None
+        if result is None
+        else replace(result, body=_unless_read(result), elapsed_s=None, error=_unless_cut(result.error))
         for result in (answer.chat, answer.stream)
     )
     return answer._replace(chat=chat, stream=stream)
+
+
+def _unless_read(result: ChatResult) -> str:
+    """Return the body of an answer of which nothing was read: it shows why."""
+    return result.body if result.error is not None and not result.deltas else ""
 
 
 def _unless_cut(error: str | None) -> str | None:
@@ -141,7 +148,7 @@ def forget_end(evidence: Evidence) -> Evidence:
     """Return evidence of deltas alone, or of a cut answer: without a word on how it ended, so that none is missing."""
     if evidence.chat is None:
         return evidence
-    chat = replace(evidence.chat, body="")  # without a body, no finish reason is expected
+    chat = replace(evidence.chat, body=_unless_read(evidence.chat))  # without a body, no finish reason is expected
     return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat)
 
 

@@ -49,7 +49,8 @@ class MessageDraft:
     def call(self, call_id: JSON, name: JSON, arguments: JSON) -> None:
         """Add a tool call; arguments that are not a text are written as one."""
         function: JSONObject = {"name": name, "arguments": text_of_arguments(arguments)}
-        self.calls.append({"id": call_id, "type": "function", "function": function})
+        named: JSONObject = {} if call_id is None else {"id": call_id}
+        self.calls.append({**named, "type": "function", "function": function})
 
     def note(self, words: str) -> None:
         """Keep a sentence on what has no place in a message, once."""

@@ -71,7 +71,7 @@ def _is_answer(value: JSONObject) -> bool:
 
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
-    candidates = objects_of(value.get("candidates"))
+    candidates = _candidates(value)
     first = candidates[0] if candidates else {}
     if len(candidates) > 1:
         draft.note(f"Only the first of {len(candidates)} answers was read.")
@@ -108,7 +108,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
         if event.get("error"):
             error = as_object(event["error"])
             draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(event['error'])}")
-        candidates = objects_of(event.get("candidates"))
+        candidates = _candidates(event)
         first = candidates[0] if candidates else {}
         for part in _parts(first):
             kind = _kind(part)
@@ -127,6 +127,13 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
             draft.note(words)
     calls.finish(draft)
     return draft.answer(_API, body, is_ended=is_ended, end="`finishReason`")
+
+
+def _candidates(value: JSONObject) -> tuple[JSONObject, ...]:
+    """Return the answers; the Agent Development Kit keeps the first one's fields alone, beside the token counts."""
+    if "candidates" not in value and isinstance(as_object(value.get("content")).get("parts"), list):
+        return (value,)
+    return objects_of(value.get("candidates"))
 
 
 def _parts(candidate: JSONObject) -> tuple[JSONObject, ...]:

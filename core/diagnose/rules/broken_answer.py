@@ -31,7 +31,7 @@ from prompt_debugger.core.base.comparable import REPORTED
 from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.empty_streams import explain_emptiness
+from prompt_debugger.core.diagnose.empty_streams import explain_emptiness, has_no_choice_by_its_place
 from prompt_debugger.core.diagnose.endings import has_no_message
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
 from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
@@ -73,7 +73,12 @@ def find(trace: Trace) -> Iterator[Report]:
                 return  # the content filter withheld it: that has its own rule
             if result.error.endswith("its beginning is missing, too"):
                 return  # an excerpt, as the notes say
-            yield _report_missing_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
+            if not asked_server(trace) and has_no_choice_by_its_place(result):
+                yield _report_event_alone(result)
+            elif _may_be_an_excerpt(trace, result):
+                yield _report_missing_end(result)
+            else:
+                yield _report(trace, result, name)
             return
 
 
@@ -89,6 +94,18 @@ def _report_missing_end(result: ChatResult) -> Report:
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
         fix="Copy the stream to its last event; if it ends there, check the server's log at that time.",
         severity=Severity.WARNING,
+        certainty=Certainty.INFERRED,
+    )
+
+
+def _report_event_alone(result: ChatResult) -> Report:
+    return Report(
+        title="What was pasted contains no choice, as the first or the last event of a healthy stream.",
+        detail="Azure's first event (`prompt_filter_results`) and the last one with the token counts have an empty "
+        "list of choices. The message is in the events between them.",
+        evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
+        fix="To have the answer examined, paste the whole stream. If this is all that came, check the server's log.",
+        severity=Severity.NOTE,
         certainty=Certainty.INFERRED,
     )
 

@@ -272,7 +272,8 @@ def is_chunk(value: JSON) -> bool:
         return True
     choices = objects_of(value.get("choices"))
     if not choices:
-        return isinstance(value.get("choices"), list) and ("usage" in value or "id" in value)
+        is_of_stream = value.get("object") != "chat.completion" and ("usage" in value or "id" in value)
+        return isinstance(value.get("choices"), list) and is_of_stream
     return "delta" in choices[0] and "message" not in choices[0]
 
 
