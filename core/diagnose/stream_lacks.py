@@ -5,6 +5,7 @@ whole:  get_weather {"city": "Oslo", "unit": "c"}      stream:  get_weather {"un
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import decode_json
@@ -15,6 +16,11 @@ from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message, quote
 from prompt_debugger.core.diagnose.words import counted, listed
 
+_MODEL = re.compile(r'(?<!\\)"model"\s{0,8}:\s{0,8}"([^"\n]{1,200})"')
+_SIGN = re.compile(  # of some notation of a call, or that one was announced
+    r"(?i)[{<\[|]|\b(?:let|i|we|will|need|going|look\w{0,3}|check\w{0,3}|call\w{0,3}|us(?:e|ing)|search\w{0,3})\b"
+)
+_MAX_SIGN = 2_000  # characters of content
 _FIX = (
     Step("Ask without streaming (`stream: false`) until the server's parser handles both alike."),
     Step("Run a current release: the two modes are different code in a parser, and this is one of their usual faults."),
@@ -24,6 +30,8 @@ _FIX = (
 def find_lacking(whole: ChatResult, stream: ChatResult) -> Iterator[Report]:
     """Report calls, or arguments of calls, that the whole answer has and the stream has not."""
     calls, streamed = calls_of_message(whole.message), calls_of_message(stream.message)
+    if _are_of_two_requests(whole, stream):
+        return
     if calls and not streamed and stream.finish_reason is not None:
         yield _report_no_call(calls, stream)
         return
@@ -40,6 +48,21 @@ def find_lacking(whole: ChatResult, stream: ChatResult) -> Iterator[Report]:
                 fix=_FIX,
                 certainty=Certainty.INFERRED,
             )
+
+
+def _are_of_two_requests(whole: ChatResult, stream: ChatResult) -> bool:
+    """Return whether two answers are to different requests: other prompts, other models, or words in place of a call.
+
+    Where a parser lost a call, content holds its notation, the words that announce it, or nothing.
+    """
+    counts = [None if one.usage is None else one.usage.prompt_tokens for one in (whole, stream)]
+    models = [found[1] for one in (whole, stream) if (found := _MODEL.search(one.body)) is not None]
+    if (None not in counts and counts[0] != counts[1]) or len({*models}) > 1:
+        return True
+    said, before = (" ".join((content_of(one.message) or "").split()) for one in (stream, whole))
+    has_calls = bool(calls_of_message(stream.message))
+    may_be_same = _SIGN.search(said[:_MAX_SIGN]) is not None or (bool(before) and said.startswith(before[:40]))
+    return not has_calls and bool(said) and not may_be_same
 
 
 def _report_no_call(calls: tuple[CallField, ...], stream: ChatResult) -> Report:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from prompt_debugger.core.base.types import JSON, Certainty, ChatResult
+from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, Usage
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.stream_lacks import find_lacking
 
@@ -92,3 +94,19 @@ def test_a_stream_without_any_call_is_said_to_have_none(content: str | None, sho
 def test_a_stream_that_was_cut_or_an_answer_without_calls_shows_nothing() -> None:
     assert lacking(WHOLE, answer(finish_reason=None)) == []
     assert lacking(answer(content="Hi."), answer(content="Hi.")) == []
+
+
+@pytest.mark.parametrize(
+    ("whole", "stream"),
+    [
+        ({}, {"message": {"content": "A fish walks into a bar."}}),
+        ({"usage": Usage(90, 12)}, {"usage": Usage(21, 12)}),
+        ({"body": '{"model": "m-8b"}'}, {"body": 'data: {"model": "m-70b"}'}),
+    ],
+    ids=["other words", "another prompt", "another model"],
+)
+def test_answers_to_two_requests_are_not_compared(whole: dict[str, object], stream: dict[str, object]) -> None:
+    nothing = answer(finish_reason="stop")
+
+    assert lacking(replace(WHOLE, **whole), replace(nothing, **stream)) == []  # type: ignore[arg-type]  # by their names
+    assert len(lacking(WHOLE, nothing)) == 1
