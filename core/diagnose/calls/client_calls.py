@@ -53,6 +53,13 @@ _OF_NOTATION = {
         "own notation. If the request has `tools` already, the model departs from its notation: update the server and "
         "the template.",
     ),
+    Notation.WRAPPED: (
+        "The first models of xLAM (such as `xLAM-1b-fc-r`) write it, as their prompt asks, and so does any model whose "
+        "prompt or schema describes this object. The server returned it as text, as it should.",
+        "Read the object from the text in the client. For calls in `tool_calls`, send `tools` to a server that parses "
+        "this model's own notation, and drop the prompt or schema that describes this object. For the first xLAM "
+        "models, give vLLM a parser for it (`--tool-parser-plugin FILE`): its own `xlam` reads the list alone.",
+    ),
     Notation.PRINTED: (
         "It is a call in the form that clients keep and print, not in a model's notation: the model repeats what it "
         "read in the history, where calls are written out as text.",
@@ -102,6 +109,7 @@ _IN_WORDS = (
     Notation.REACT,
     Notation.LISTED,
     Notation.AGENTS,
+    Notation.WRAPPED,
     Notation.PRINTED,
     Notation.DSML,
     Notation.PROMPTED,
@@ -109,7 +117,7 @@ _IN_WORDS = (
     Notation.MIXED,
     Notation.JSON_RPC,
 )
-_AS_DATA = (Notation.AGENTS, Notation.JSON_RPC)  # JSON, which a request may want
+_AS_DATA = (Notation.AGENTS, Notation.WRAPPED, Notation.JSON_RPC)  # JSON, which a request may want
 _MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
 

@@ -151,6 +151,7 @@ class Notation(StrEnum):
     REACT = "lines of `Action`"
     LISTED = "a list in words"
     AGENTS = "JSON with keys of an agent framework"
+    WRAPPED = "JSON with a list `tool_calls`"
     PRINTED = "a printed copy of a call"
     DSML = "DeepSeek's tags without their marks"
     PROMPTED = "lines of Qwen-Agent's function prompt"
@@ -177,7 +178,7 @@ _LINES = (
     (_REACT, Notation.REACT),
     (_LISTED, Notation.LISTED),
     (_AGENTS, Notation.AGENTS),
-    (_WRAPPED, Notation.AGENTS),
+    (_WRAPPED, Notation.WRAPPED),
     (_PRINTED, Notation.PRINTED),
     (_PROMPTED, Notation.PROMPTED),
     (_MARKED, Notation.MARKED),

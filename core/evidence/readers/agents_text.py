@@ -19,7 +19,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.values.json_fragment import ends_an_answer
 
 _MAX_CHARS = 20_000
-_FORMS = (Notation.REACT, Notation.AGENTS, Notation.PRINTED)
+_FORMS = (Notation.REACT, Notation.AGENTS, Notation.WRAPPED, Notation.PRINTED)
 _SIGNS = ("Action", "Calling tool", " (to ")
 
 

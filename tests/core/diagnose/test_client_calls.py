@@ -17,12 +17,14 @@ TEXTS = {
     Notation.REACT: f"Thought: I look.\n{ACTION}",
     Notation.LISTED: 'Tool calls:\n- get_weather: {"city": "Oslo"}',
     Notation.AGENTS: '{"action": "get_weather", "action_input": {"city": "Oslo"}}',
+    Notation.WRAPPED: '{"tool_calls": [{"name": "get_weather", "arguments": {"city": "Oslo"}}]}',
     Notation.PRINTED: "[{'id': 'c', 'type': 'function', 'function': {'name': 'get_weather', 'arguments': '{}'}}]",
     Notation.PROMPTED: '✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Oslo"}',
     Notation.MIXED: '<function=get_weather={"city": "Oslo"}</function>',
     Notation.MARKED: '[TOOL_CALL]\n{"tool": "get_weather", "args": {}}',
     Notation.DSML: '<invoke name="get_weather">\n<parameter name="city" string="true">Oslo</parameter>\n</invoke>',
 }
+AT_THE_BEGINNING = (Notation.AGENTS, Notation.WRAPPED, Notation.PRINTED)
 
 
 def trace_of(**body: JSON) -> Trace:
@@ -38,7 +40,7 @@ def reported(content: str) -> Report:
 
 @pytest.mark.parametrize(("notation", "content"), TEXTS.items(), ids=list(TEXTS))
 def test_each_notation_is_told_with_its_tool_and_its_place(notation: Notation, content: str) -> None:
-    words = f"So:\n{content}" if notation not in (Notation.AGENTS, Notation.PRINTED) else content
+    words = f"So:\n{content}" if notation not in AT_THE_BEGINNING else content
     call = client_call(trace_of(), words)
     assert call is not None
 
@@ -92,7 +94,8 @@ def test_text_in_place_of_a_name_is_reported_as_that() -> None:
     ids=["bare", "offered", "of no offered tool", "JSON wanted"],
 )
 def test_json_of_an_agent_is_an_answer_where_the_request_wants_one(body: JSONObject, *, is_call: bool) -> None:
-    assert (client_call(trace_of(**body), TEXTS[Notation.AGENTS]) is not None) is is_call
+    for notation in (Notation.AGENTS, Notation.WRAPPED):
+        assert (client_call(trace_of(**body), TEXTS[notation]) is not None) is is_call
     assert client_call(trace_of(**body), TEXTS[Notation.REACT]) is not None
 
 
