@@ -27,6 +27,7 @@ from prompt_debugger.core.evidence.reports.mentions import mentioned_server, ver
 from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.evidence.taking import take_last_answer
 from prompt_debugger.core.evidence.values.json_of import json_of
+from prompt_debugger.core.request.javascript import has_javascript
 
 # An answer's field that a person names, or a place where a client shows texts: what is shown came there.
 _AS_CONTENT = re.compile(
@@ -148,7 +149,7 @@ def _note_expectation(evidence: Evidence, text: str) -> Evidence:
         chat = ChatResult({"role": "assistant", "content": evidence.raw}, evidence.finish_reason)
         notes = (*evidence.notes, CAME_AS_CONTENT, *((CALL_EXPECTED,) if _speaks_of_calls(text) else ()))
         return replace(evidence, form=Form.ANSWER, raw=None, raw_reason="", chat=chat, notes=notes)
-    if CALL_EXPECTED in evidence.notes or not _may_lack_calls(evidence):
+    if CALL_EXPECTED in evidence.notes or not _may_lack_calls(evidence, text):
         return evidence
     content = "" if evidence.chat is None else evidence.chat.message.get("content")
     around = text.replace(content, "") if isinstance(content, str) and content else text
@@ -189,12 +190,13 @@ def _has_empty_list(evidence: Evidence) -> bool:
     return bool(message.get("content")) and message.get("tool_calls") == []
 
 
-def _may_lack_calls(evidence: Evidence) -> bool:
+def _may_lack_calls(evidence: Evidence, text: str) -> bool:
     """Return whether evidence is an answer without calls, or a whole request alone whose every field was copied."""
     if evidence.chat is not None:
         return not evidence.chat.message.get("tool_calls")
     is_alone = {*evidence.holds} <= {Part.REQUEST, Part.FLAGS} and evidence.form is not Form.FRAGMENT
-    return is_alone and evidence.request is not None and evidence.request.source != "python"
+    is_body = evidence.request is not None and evidence.request.source != "python" and not has_javascript(text)
+    return is_alone and is_body
 
 
 def _around(raw: str, text: str) -> str:

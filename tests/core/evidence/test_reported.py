@@ -187,6 +187,11 @@ def test_a_request_without_tools_among_words_on_tool_calls_is_named():
 
     assert "PD139" in findings_of(f"Native tool calling is on, this is sent:\n{FENCE}json\n{body}\n{FENCE}\n")
     assert "PD139" not in findings_of(f"This is sent:\n{FENCE}json\n{body}\n{FENCE}\n")
+    code = (
+        "const r = await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] });"
+    )
+    page = f"The message has text, reasoning or tool calls, as in this example:\n\n{FENCE}ts\n{code}\n{FENCE}\n"
+    assert "PD139" not in findings_of(page)
 
 
 def test_a_described_answer_has_the_advice_for_the_server_that_is_named():
