@@ -32,6 +32,7 @@ _PACKAGES = {
     "LiteLLM": "litellm",
     "the OpenAI client": "openai",
     "the Anthropic client": "anthropic @anthropic-ai",
+    "Claude Code": "claude-code",
     "Google's client": "google @google",
     "Groq's client": "groq",
     "Mistral's client": "mistralai",
@@ -116,6 +117,7 @@ _STAGES: tuple[tuple[str, Stage], ...] = (
     ),
     (r"protocol\.py|serving", Stage.REQUEST),
 )
+_OF_PROGRAM = "claude-code"  # of the same publisher as the client, and no client of a server's answers alone
 _PASSING = frozenset({"httpx", "httpcore", "aiohttp", "requests", "urllib3", "openai", "anthropic", "botocore"})
 _GATEWAYS = frozenset(
     {"litellm", "langchain", "langchain_core", "langchain_openai", "langchain_community", "langgraph", "crewai"}
@@ -147,6 +149,7 @@ def speaker_of(text: str) -> Speaker | None:
     sign = next((title for pattern, title in _SIGNS if re.search(pattern, text)), None)
     frames = [(found[1].partition("/")[0].partition("\\")[0], found[2]) for found in _FRAME.finditer(text)]
     frames += [(found[1], found[2]) for found in _MODULE.finditer(text)]
+    frames = [(_OF_PROGRAM if path.startswith(_OF_PROGRAM) else package, path) for package, path in frames]
     known = [(package, path) for package, path in frames if package in _TITLES]
     raised = next((one for one in reversed(known) if one[0] not in _PASSING), None)
     if sign is not None and (raised is None or raised[0] in _GATEWAYS):

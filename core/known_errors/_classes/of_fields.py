@@ -154,6 +154,19 @@ LOOSE: tuple[ErrorClass, ...] = (
         is_distinctive=False,
     ),
     ErrorClass(
+        "key-store",
+        r"\b(?:macos |login |system )?keychain\b|\bseckeychain\w{0,40}|\bsecret service\b|\blibsecret\b"
+        r"|\bcredential (?:manager|store|helper)\b|\bkeyring(?:error)?\b",
+        Stage.REQUEST,
+        Cause.CLIENT,
+        "The program could not use the system's key store",
+        "The program keeps its key or its login in the system's store (Keychain, Secret Service, Credential Manager), "
+        "and the store did not let it. No server was asked, so none refused a request.",
+        "Unlock the store (on macOS `security unlock-keychain`; over SSH it is locked), or give the program its key in "
+        "the environment.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "missing-header",
         r"(?:missing|lacks?|without|requires?) (?:the |a |an )?(?:required )?(?:http |request )?headers?(?:: ?| ['\"`])"
         r"(?P<name>[a-z][\w-]{2,40})|(?P<header>(?:x|anthropic|openai)-[a-z][\w-]{1,40})\W{0,3} (?:header is required|"
