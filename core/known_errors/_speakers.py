@@ -147,9 +147,8 @@ def speaker_of(text: str) -> Speaker | None:
     """
     text = text[-_MAX_CHARS:]
     sign = next((title for pattern, title in _SIGNS if re.search(pattern, text)), None)
-    frames = [(found[1].partition("/")[0].partition("\\")[0], found[2]) for found in _FRAME.finditer(text)]
+    frames = [(_package(found[1]), found[2]) for found in _FRAME.finditer(text)]
     frames += [(found[1], found[2]) for found in _MODULE.finditer(text)]
-    frames = [(_OF_PROGRAM if path.startswith(_OF_PROGRAM) else package, path) for package, path in frames]
     known = [(package, path) for package, path in frames if package in _TITLES]
     raised = next((one for one in reversed(known) if one[0] not in _PASSING), None)
     if sign is not None and (raised is None or raised[0] in _GATEWAYS):
@@ -159,3 +158,9 @@ def speaker_of(text: str) -> Speaker | None:
     where = f"{raised[0]}/{raised[1]}".replace("\\", "/")
     stage = next((stage for pattern, stage in _STAGES if re.search(pattern, where)), None)
     return Speaker(_TITLES[raised[0]], where, stage)
+
+
+def _package(path: str) -> str:
+    """Return the package of a frame: of a publisher with several, the publisher, but for a program among them."""
+    path = path.replace("\\", "/")
+    return _OF_PROGRAM if path.endswith(f"/{_OF_PROGRAM}") else path.partition("/")[0]
