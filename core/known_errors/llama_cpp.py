@@ -183,8 +183,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Failed to initialize samplers: failed to parse grammar",
         Stage.COMPLETE,
-        "The server built a grammar from the tools' schemas that it cannot use itself.",
-        "Simplify the schemas; large `maxLength`, `maxItems` and `{m,n}` in a `pattern` are the usual reason.",
+        "The server built a grammar from a schema, of a tool or of the answer's format, that it cannot use itself.",
+        "Simplify the schema; large `maxLength`, `maxItems` and `{m,n}` in a `pattern` are the usual reason.",
         "https://github.com/flagdizero/jenny-android-ai-agent/issues/2",
         field="tools",
         cause=Cause.REQUEST,
