@@ -130,7 +130,7 @@ def end_in_short(proof: FixProof) -> str:
     """Return in few words how trying a fix ended."""
     _, _, outcome = proof.sentence.partition(": ")
     if not proof.worked:
-        return f"Not fixed: {outcome}"
+        return f"Not fixed: {outcome}" if " is still there" in outcome else outcome
     if proof.written and proof.returned is not None:
         return f"Fixed: {proof.returned} of {count_of(proof.written, 'call')} returned."
     return f"Fixed: {outcome}"

@@ -38,6 +38,7 @@ export const host = {
   compareKept: null, // (ids): puts two runs of the history side by side
   /** @type {((packed: string) => void) | null} */
   openPacked: null, // (packed): opens a packed run; the page's server reads it
+  goesOn: false, // the request that is applied next is run for the next error, and compared with nothing
   panelChosen: false, // the user opened a panel: the end of a run does not open another
   /** @type {SharePage | null} */
   sharePage: null, // what the page accepts from links

@@ -103,7 +103,10 @@ host.order = order;
 const ANSWERS = {
   offered: (header) => showOutcome(header),
   copy: (header, text) => copy(text(), header.name),
-  apply: (header, text) => applyRequest(text(), header.runs !== false, header.compares !== false),
+  apply: (header, text) => {
+    applyRequest(text(), header.runs !== false, header.compares !== false && !host.goesOn);
+    host.goesOn = false;
+  },
   file: (header, text, columns) => {
     saveFile(columns, header.type, header.name);
     say("Saved " + header.name + ".", header.hint);

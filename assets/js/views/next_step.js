@@ -143,9 +143,13 @@ function buttonsFor(code, news, said) {
     host.order?.("pd-stop-fix", code, said);
     showOutcome({ code, state: "stopped", sentence: "Stopped before it ended.", hint: "", short: "" });
   })];
-  const apply = () => host.order?.("pd-apply-fix", code, said);
+  /** @param {boolean} goesOn */
+  const apply = (goesOn) => {
+    host.goesOn = goesOn;
+    host.order?.("pd-apply-fix", code, said);
+  };
   if (news.revealed) {
-    return [button("Apply, go on to " + news.revealed, "pd-primary pd-step", apply, "Put the changed request into the editor and run it: the verdict is then about the next error"),
+    return [button("Apply, go on to " + news.revealed, "pd-primary pd-step", () => apply(true), "Put the changed request into the editor and run it: the verdict is then about the next error"),
       button("Show the fix", "pd-step", () => showFix(code))];
   }
   if (news.state !== "worked") return [button("Try again", "pd-step", () => tryFix(code, said)), button("Show the fix", "pd-step", () => showFix(code))];
@@ -154,5 +158,5 @@ function buttonsFor(code, news, said) {
     [add.disabled, add.textContent, add.dataset.adding] = [true, "Adding \u2026", ""];
   }, "What was changed, and the result, are included in everything that Share creates from this run");
   if (!news.applies) return [button("Show the fix", "pd-step", () => showFix(code)), add];
-  return [button("Apply", "pd-primary pd-step", apply, "Put the changed request into the editor and run it; Compare then shows both runs"), add];
+  return [button("Apply", "pd-primary pd-step", () => apply(false), "Put the changed request into the editor and run it; Compare then shows both runs"), add];
 }

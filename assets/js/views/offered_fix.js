@@ -117,7 +117,10 @@ function actions(code, fix, said) {
     box.append(trying, stop);
   }
   if (fix.kind !== "request") return box;
-  box.append(button("Apply and run", "", () => host.order?.("pd-apply-fix", code, said), "Put the changed request into the editor and run it; Compare then shows both runs"));
+  box.append(button("Apply and run", "", () => {
+    host.goesOn = false;
+    host.order?.("pd-apply-fix", code, said);
+  }, "Put the changed request into the editor and run it; Compare then shows both runs"));
   box.append(make("span", "pd-muted", "Copy as"));
   [["JSON", "json"], ["curl", "curl"], ["Python", "python"]].forEach(([title, form]) => {
     box.append(button(title, "pd-small", () => host.order?.("pd-copy-fix", form + " " + code, said)));

@@ -79,6 +79,8 @@ def test_a_trial_says_what_is_gone_and_what_has_come():
     )
     assert "PD401 is still there; 0 of 1 call" in reported(first, worked=False)["sentence"]
     assert "there is a new error: PD301" in reported(other, worked=False)["sentence"]
+    assert reported(first, worked=False)["short"].startswith("Not fixed: PD401 is still there")
+    assert reported(other, worked=False)["short"].startswith("PD401 is gone, but there is a new error: PD301")
 
 
 def test_an_error_that_only_the_fix_lets_one_see_is_the_next_to_go_on_with():
