@@ -180,10 +180,18 @@ def _search(value: JSON, depth: int) -> str:
     if message and isinstance(more, str) and more[:1].isalpha() and len(more) <= _MAX_MORE and more not in message:
         message = f"{message.rstrip('.!:')}: {' '.join(more.split())}"
     path = _path_of(value.get("loc")) or ("body" if message in _OF_BODY and value.get("loc") == ["body"] else "")
-    upstream = text_of(as_object(value.get("metadata")).get("raw"))
+    raw = as_object(value.get("metadata")).get("raw")
+    upstream = text_of(raw) or _places_in(raw)
     if message and upstream and upstream not in message:
         message = f"{message}: {upstream}"
     return f"`{path}`: {message}" if message and path else message
+
+
+def _places_in(raw: JSON) -> str:
+    """Return what a validator lists, as OpenRouter passes it on: each place with its words; "" of anything else."""
+    listed = [as_object(one) for one in (raw[:_MAX_DETAILS] if isinstance(raw, list) else [])]
+    parts = [(_path_of(one.get("path")), text_of(one.get("message"))) for one in listed]
+    return "; ".join(f"`{path}`: {words}" for path, words in parts if path and words)
 
 
 def _details_of(error: JSONObject) -> list[tuple[str, str]]:

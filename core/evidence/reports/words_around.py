@@ -88,6 +88,12 @@ _SET_OFF = re.compile(
     r"|\benable_thinking\b[`'\"]? (?:is|was) (?:set to )?[`'\"]?false\b",
     re.IGNORECASE,
 )
+# The piece of a request that does, shown beside the answer.
+_SHOWN_OFF = re.compile(
+    r"['\"]chat_template_kwargs['\"]\s{0,8}:\s{0,8}\{[^{}]{0,200}?['\"]enable_thinking['\"]\s{0,8}:\s{0,8}false\b",
+    re.IGNORECASE,
+)
+_SHOWN_ON = re.compile(r"['\"]enable_thinking['\"]\s{0,8}:\s{0,8}true\b", re.IGNORECASE)
 _SET_ON = re.compile(rf"{_SWITCH}true\b", re.IGNORECASE)
 _NOT_SET = re.compile(
     r"\b(?:should|could|would|must|can|cannot|if|when|unless|try|recommend\w{0,3}|without|not|instead|works?|fix\w{0,2}"
@@ -180,7 +186,8 @@ def _note_switch(evidence: Evidence, text: str) -> Evidence:
         return evidence
     sentences = [one for one in sentences_of(prose_of(text)) if len(one) <= _MAX_SENTENCE]
     is_off = any(_SET_OFF.search(one) and not _NOT_SET.search(one) for one in sentences)
-    is_clear = is_off and not any(_SET_ON.search(one) for one in sentences)
+    is_shown = _SHOWN_OFF.search(text) is not None and _SHOWN_ON.search(text) is None
+    is_clear = (is_off or is_shown) and not any(_SET_ON.search(one) for one in sentences)
     return replace(evidence, notes=(*evidence.notes, SAID_OFF)) if is_clear else evidence
 
 

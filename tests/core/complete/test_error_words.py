@@ -19,6 +19,16 @@ LONG = "Input should be a valid list " * 60
         ({"error": {"message": "bad", "param": "tools"}}, "bad", "tools"),
         ({"error": {"message": "bad", "param": "body.messages"}}, "bad", "messages"),
         ({"error": "nope", "error_type": "validation"}, "nope", None),
+        (
+            {
+                "error": {"message": "Invalid request"},
+                "metadata": {
+                    "raw": [{"path": ["messages", 2, "name"], "message": "Too long"}, {"path": [], "code": "x"}]
+                },
+            },
+            "Invalid request: `messages[2].name`: Too long",
+            None,
+        ),
         ({"detail": "Not Found"}, "Not Found", None),
         (
             {"detail": [{"loc": ["body", "a", 0, "b"], "msg": "one"}, {"loc": ["body", "c"], "msg": "two"}]},

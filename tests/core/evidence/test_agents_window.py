@@ -61,6 +61,20 @@ def test_the_end_of_a_call_of_minimax_shows_that_its_beginning_is_missing():
     assert "PD463" not in codes_of("The answer ends with `</minimax:tool_call>` and </parameter> is above it.")
 
 
+@pytest.mark.parametrize(("off", "is_advised"), [("false", False), ("true", True)])
+def test_a_piece_of_the_request_beside_an_answer_that_turns_thinking_off_is_not_advised_again(off, is_advised):
+    answer = (
+        '{"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop", "message": '
+        '{"role": "assistant", "content": null, "reasoning_content": "Bern is in Switzerland, on the Aare."}}]}'
+    )
+    found = shown(
+        f'The request:\n{{\n"chat_template_kwargs": {{"enable_thinking": {off}}}\n}}\nThe answer:\n{answer}\n'
+    )
+    fix = next(one.fix for one in found.findings if one.code == "PD459")
+
+    assert ("enable_thinking" in (fix or "")) is is_advised
+
+
 @pytest.mark.parametrize("part", ['"content": "<function=', '", "role": ', '\\"', "<tool_call>"])
 def test_a_flood_takes_linear_time(part):
     text = '{"content": "<function=f>{"a": '
