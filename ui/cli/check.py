@@ -15,6 +15,7 @@ from prompt_debugger import __version__
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.parse.engines import CHECKED, VllmEngine
+from prompt_debugger.core.report.wire import dump_document, write_json
 from prompt_debugger.core.report.writers.terminal import finding_lines
 from prompt_debugger.core.tools.check import (
     Change,
@@ -31,7 +32,6 @@ from prompt_debugger.core.tools.check import (
     load_model,
     load_served,
     lock_of,
-    lock_to_json,
     open_engines,
     read_lock,
     refuse_choice,
@@ -51,7 +51,6 @@ from prompt_debugger.ui.cli.output import (
     FOUND,
     OK,
     add_output_arguments,
-    dump_json,
     exit_status,
     print_json,
     print_text,
@@ -207,9 +206,9 @@ def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] |
     since = options.against if options.against and is_model(options.against) else ""
     text = check_to_terminal(check, changes, since=since)
     if options.cases:
-        write_file(options.cases, "".join(dump_json(case) + "\n" for case in failing_cases(check)))
+        write_file(options.cases, "".join(write_json(case) + "\n" for case in failing_cases(check)))
     if options.lock:
-        write_file(options.lock, dump_json(lock_to_json(lock_of(check))) + "\n")
+        write_file(options.lock, write_json(dump_document(lock_of(check))) + "\n")
     if options.report:
         write_files(options.report, {"check.json": document, "check.txt": text})
     if options.json:

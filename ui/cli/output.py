@@ -35,13 +35,8 @@ _MAX_SOURCE = 100  # characters of a template line
 def print_json(document: JSON) -> None:
     """Print one JSON document on one line, on a terminal in colours; any text survives, lone surrogates included."""
     clear()
-    sys.stdout.write(_shown(dump_json(document)) + "\n")
+    sys.stdout.write(_shown(write_json(document)) + "\n")
     sys.stdout.flush()
-
-
-def dump_json(document: JSON) -> str:
-    """Return `document` as JSON text that any terminal encoding can carry."""
-    return write_json(document)
 
 
 def _shown(text: str) -> str:

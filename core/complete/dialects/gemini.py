@@ -97,10 +97,6 @@ def _read_answer(value: JSONObject) -> Answer:
     )
 
 
-def _is_event(value: JSONObject) -> bool:
-    return _is_answer(value)
-
-
 def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
     draft, calls, is_ended = StreamDraft(), CallsInPieces(), False
     draft.add({"role": "assistant"})
@@ -185,4 +181,4 @@ def _usage(value: JSONObject) -> Usage | None:
     return Usage(prompt, sum(known) if known else None, total)
 
 
-DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events, Api.GEMINI)
+DIALECT = Dialect(_API, _is_answer, _read_answer, _is_answer, _read_events, Api.GEMINI)

@@ -32,10 +32,6 @@ def _is_answer(value: JSONObject) -> bool:
     return has_message and ("model" in value or any(name in value for name in _COUNTS))
 
 
-def _is_event(value: JSONObject) -> bool:
-    return _is_answer(value)
-
-
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
     message = _message_of(value)
@@ -119,4 +115,4 @@ def _notes(value: JSONObject) -> list[str]:
     ]
 
 
-DIALECT = Dialect(_CHAT, _is_answer, _read_answer, _is_event, _read_events)
+DIALECT = Dialect(_CHAT, _is_answer, _read_answer, _is_answer, _read_events)

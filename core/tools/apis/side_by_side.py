@@ -31,7 +31,7 @@ from prompt_debugger.core.tools.apis.causes import (
     field_at,
 )
 from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
-from prompt_debugger.core.tools.experiments.json_changes import JsonChange, json_changes
+from prompt_debugger.core.tools.experiments.json_changes import json_changes
 from prompt_debugger.core.tools.lab import LabPool
 
 COMPARED = (Api.CHAT, Api.RESPONSES, Api.MESSAGES)
@@ -142,15 +142,11 @@ def _prompt(pair: tuple[Api, Api], left: Trace, right: Trace, request: list[ApiD
     if first is None:
         return None
     counts = f"{len(ids[0]):,} tokens with {pair[0].label}, {len(ids[1]):,} with {pair[1].label}"
-    changed = [change for change in _sent_changes(left, right) if change.path.startswith(OF_PROMPT)]
+    changed = [change for change in json_changes(left.sent, right.sent) if change.path.startswith(OF_PROMPT)]
     field = changed[0].path if changed else field_at(left, first) or field_at(right, first)
     cause = cause_of_prompt(left, right, changed, request, first)
     at = f"from token {first:,} on" + (f", at `{field}`" if field else "")
     return ApiDifference(pair, "prompt", cause, f"The prompts differ {at}: {counts}.", field, first)
-
-
-def _sent_changes(left: Trace, right: Trace) -> tuple[JsonChange, ...]:
-    return json_changes(left.sent, right.sent)
 
 
 def _prompt_counts(pair: tuple[Api, Api], left: Trace, right: Trace) -> ApiDifference | None:

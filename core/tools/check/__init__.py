@@ -23,7 +23,7 @@ from prompt_debugger.core.tools.check.evidence import cell_trace, failing_cases,
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.judge import Cell
 from prompt_debugger.core.tools.check.junit import check_to_junit
-from prompt_debugger.core.tools.check.lock import compare_locks, lock_of, lock_to_json, read_lock
+from prompt_debugger.core.tools.check.lock import compare_locks, lock_of, read_lock
 from prompt_debugger.core.tools.check.model import CheckedModel, load_model
 from prompt_debugger.core.tools.check.run import (
     Check,
@@ -59,7 +59,6 @@ __all__ = [
     "load_model",
     "load_served",
     "lock_of",
-    "lock_to_json",
     "open_engines",
     "pasted_text",
     "plugin_commands",

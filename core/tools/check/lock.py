@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.text import first_divergence
-from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.report.wire import DamageError, dump_document, load_document
+from prompt_debugger.core.report.wire import DamageError, load_document
 from prompt_debugger.core.report.wire.lock import LockDocument
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.tools.check.changes import Change, prompt_changes, tool_changes
@@ -57,11 +56,6 @@ def sign_of(cell: Cell) -> str:
     if not cell.whole:
         return "-"
     return "+" if cell.is_passed else "~" if cell.streamed is False else "-"
-
-
-def lock_to_json(lock: LockDocument) -> JSONObject:
-    """Return the text of a lock file as JSON."""
-    return dump_document(lock)
 
 
 def read_lock(text: str) -> LockDocument:

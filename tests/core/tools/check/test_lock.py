@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.check import (
     check_to_json,
     check_to_junit,
     compare_locks,
     lock_of,
-    lock_to_json,
     read_lock,
 )
 from tests.core.tools.check.checks import RIGHT, STREAMS_WRONG, WRONG, check_of
@@ -30,7 +30,7 @@ def changes(now, before=None):
 
 
 def test_a_lock_comes_back_from_its_file_and_nothing_has_changed():
-    again = read_lock(json.dumps(lock_to_json(first_lock())))
+    again = read_lock(json.dumps(dump_document(first_lock())))
 
     assert again == first_lock()
     assert compare_locks(again, first_lock()) == ()
