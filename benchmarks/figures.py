@@ -43,9 +43,9 @@ from prompt_debugger.core.render import load_tokenizer
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.local import tokens_of
 from prompt_debugger.core.render.worker import shared_worker
+from prompt_debugger.core.report.wire import write_json
 from prompt_debugger.core.tools.lab import packaged_model_dir
 from prompt_debugger.ui.cli.case_lines import answer_line
-from prompt_debugger.ui.cli.output import dump_json
 from prompt_debugger.ui.cli.parse import open_parser
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,7 +108,7 @@ def bulk_parse() -> Figure:
 
         documents = [json.loads(text) for text in whole()]
         taken = best_s(whole, 20 * TRIES)
-        codec = best_s(lambda: [dump_json(document) for document in documents if json.loads(lines[0])], 20 * TRIES)
+        codec = best_s(lambda: [write_json(document) for document in documents if json.loads(lines[0])], 20 * TRIES)
     return Figure("bulk parse on one core", BATCH / taken, "lines/s", taken / codec, "its JSON in and out")
 
 

@@ -15,10 +15,9 @@ from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSON, Api, JSONObject
-from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.verify import Cluster, wilson
-from prompt_debugger.ui.present.verification import RATE_WORDS
+from prompt_debugger.ui.present.verification import RATE_WORDS, cause_words
 
 _LONGEST = 300
 _MAX_LISTED = 5000  # rows at fault, over all causes
@@ -129,7 +128,7 @@ def _plots(own: JSONObject) -> Iterator[str]:
     for title, key in (("Causes, as a share of the rows read", "by_code"), ("Stages at fault", "by_stage")):
         counts = as_object(own[key])
         if counts and judged:
-            yield _section(title, _plot([_share(_cause(name), int(str(n)), judged) for name, n in counts.items()]))
+            yield _section(title, _plot([_share(cause_words(name), int(str(n)), judged) for name, n in counts.items()]))
     tools = as_object(own["by_tool"])
     pairs = [(name, counts) for name, counts in tools.items() if isinstance(counts, list)]
     if pairs:
@@ -144,7 +143,7 @@ def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str], opener: str |
     yield "<h2>Rows with faults, by cause</h2>"
     left = _MAX_LISTED
     for cluster in clusters:
-        name = ", ".join(_cause(code) for code in cluster.codes) or "no rule explains it"
+        name = ", ".join(cause_words(code) for code in cluster.codes) or "no rule explains it"
         stage = f" · stage {_text(cluster.stage)}" if cluster.stage else ""
         rows = "".join(_example(one, pages) for one in cluster.smallest)
         count = "1 row" if cluster.count == 1 else f"{cluster.count} rows"
@@ -309,11 +308,6 @@ def _timeline(times: Sequence[tuple[str, bool]]) -> str:
 
 def _section(title: str, inner: str) -> str:
     return f"<section><h2>{title}</h2>{inner}</section>"
-
-
-def _cause(code: str) -> str:
-    rule = RULES.get(code)
-    return code if rule is None else f"{code} {rule.name}"
 
 
 def _short(text: str, longest: int = _LONGEST) -> str:

@@ -27,7 +27,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.complete import ParserCase
 from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.tools.fixes.reduce import least
-from prompt_debugger.core.tools.fixes.upstream import write_upstream_test
+from prompt_debugger.core.tools.fixes.upstream import arguments_text, write_upstream_test
 
 Reader: TypeAlias = Callable[[JSONObject], Parse]
 FaultKind: TypeAlias = Literal["dropped", "altered", "invented", "error", "stream"]
@@ -190,14 +190,10 @@ def _test(raw: str, tools: list[JSON], parser: str, parse: Parse) -> str:
     whole = [call for call in parse.parsed.calls if call.status is CallStatus.COMPLETE and call.place is Place.BODY]
     if not parser.startswith(_PREFIX) or not whole:
         return ""
-    calls = tuple((call.name or "", _arguments(call)) for call in whole)
+    calls = tuple((call.name or "", arguments_text(call)) for call in whole)
     given = tuple(tool for tool in tools if isinstance(tool, dict))
     name = parser.removeprefix(_PREFIX).partition("+")[0]
     return write_upstream_test(ParserCase(name, raw, given, calls, "test_smallest_output"), "vllm")
-
-
-def _arguments(call: ToolCallAttempt) -> str:
-    return call.arguments if call.arguments_json is None else json.dumps(call.arguments_json, ensure_ascii=False)
 
 
 def _size(raw: str, tools: list[JSON]) -> int:

@@ -21,6 +21,7 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.sandbox import sandbox_of
+from prompt_debugger.core.tools.conversation import returned_calls
 from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
 from prompt_debugger.core.tools.experiments.variant import Rendered
 from prompt_debugger.core.tools.fixes.margin import trigger_margin
@@ -127,7 +128,7 @@ class Experiment:
     @property
     def returned(self) -> int:
         """Calls in the answers."""
-        return sum(len(_calls(trace)) for trace in self.traces)
+        return sum(len(returned_calls(trace)) for trace in self.traces)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -153,8 +154,8 @@ class Experiment:
 
     def change_from(self, base: Experiment) -> CallGain:
         """Return the change against another variant, run by run."""
-        before = {number: len(_calls(trace)) for number, trace in zip(base.numbers, base.traces, strict=True)}
-        after = {number: len(_calls(trace)) for number, trace in zip(self.numbers, self.traces, strict=True)}
+        before = {number: len(returned_calls(trace)) for number, trace in zip(base.numbers, base.traces, strict=True)}
+        after = {number: len(returned_calls(trace)) for number, trace in zip(self.numbers, self.traces, strict=True)}
         steps = [after[number] - before[number] for number in before.keys() & after.keys()]
         return CallGain(sum(steps), sum(step > 0 for step in steps), sum(step < 0 for step in steps), len(steps))
 
@@ -318,7 +319,7 @@ async def _sample(experiment: Experiment, first: Trace, run: Runner, number: int
     experiment.traces.append(trace)
     experiment.numbers.append(number)
     tools = body.get("tools")
-    for call in _calls(trace):
+    for call in returned_calls(trace):
         validity = await sandbox_of().run(check_calls, tools if isinstance(tools, list) else [], [call])
         experiment.valid += validity.default
 
@@ -380,11 +381,6 @@ def _chain(trace: Trace, code: str) -> list[str]:
 
 def _written(trace: Trace) -> int:
     return sum(_count(trace, outcome) for outcome in _WRITTEN)
-
-
-def _calls(trace: Trace) -> list[JSONObject]:
-    calls = None if trace.chat is None else trace.chat.message.get("tool_calls")
-    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 
 def _count(trace: Trace, outcome: CallOutcome) -> int:

@@ -53,7 +53,7 @@ def case_of_trace(trace: Trace, parser: str | None = None, engine: str = "vllm")
         parser=name,
         raw=_strip_end(trace),
         tools=tuple(tool for tool in tools if isinstance(tool, dict)) if isinstance(tools, list) else (),
-        calls=tuple((call.name or "", _arguments(call)) for call in whole),
+        calls=tuple((call.name or "", arguments_text(call)) for call in whole),
         name=_test_name(trace),
         template="" if prompt is None else prompt.template or "",
     )
@@ -91,7 +91,8 @@ def _strip_end(trace: Trace) -> str:
     return trace.parse.raw[: min(ends)] if ends else trace.parse.raw
 
 
-def _arguments(call: ToolCallAttempt) -> str:
+def arguments_text(call: ToolCallAttempt) -> str:
+    """Return the arguments of a call as JSON in one spelling; as written if they are not JSON."""
     return call.arguments if call.arguments_json is None else json.dumps(call.arguments_json, ensure_ascii=False)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.parse.tools import function_of
 from prompt_debugger.core.tools.experiments.switches.switch import Apply, Edit, Switch, Topic, drop_keys, on_body
 from prompt_debugger.core.tools.experiments.variant import Variant
 
@@ -21,7 +22,7 @@ def tool_switches(variant: Variant) -> Iterator[Switch]:
         yield _switch("tools-sorted-keys", "sorts the keys of the tools by name", on_body(_sorted_keys))
         yield _switch("tools-sorted", "sorts the tools by name", on_body(_sorted_tools))
         change = "passes every tool without its wrapper of `type` and `function`"
-        yield _switch("tools-unwrapped", change, on_body(_edit_tools(_unwrapped)))
+        yield _switch("tools-unwrapped", change, on_body(_edit_tools(function_of)))
         yield _switch("tools-wrapped", "wraps every tool in `type` and `function`", on_body(_edit_tools(_wrapped)))
 
 
@@ -41,11 +42,6 @@ def _edit_tools(edit: Edit) -> Edit:
         return {**body, "tools": [edit(tool) if isinstance(tool, dict) else tool for tool in tools]}
 
     return edited
-
-
-def _unwrapped(tool: JSONObject) -> JSONObject:
-    function = tool.get("function")
-    return function if isinstance(function, dict) else tool
 
 
 def _wrapped(tool: JSONObject) -> JSONObject:
