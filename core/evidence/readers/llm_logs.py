@@ -1,0 +1,70 @@
+"""What Simon Willison's `llm logs --json` prints: a list of what was asked and answered, the newest last.
+
+    [{"id": "01j…", "model": "m", "prompt": "Hi", "response": "…", "response_json": {"finish_reason": "stop", …},
+      "conversation_id": "01j…", "duration_ms": 900, "tools": […], "tool_calls": [{"name": "f", "arguments": {}}]}]
+
+Earlier turns of a conversation are in other entries, and limits may be the plugin's: the request is not read.
+
+Source: https://llm.datasette.io/en/stable/logging.html and simonw/llm, llm/cli.py: logs_list, as of 2026-11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.complete.answers import usage_of
+from prompt_debugger.core.complete.shapes import objects_of, text_of
+from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row
+from prompt_debugger.core.evidence.values.framework_messages import assistant_of, call_of
+
+_FIELDS = frozenset({"id", "model", "prompt", "response", "conversation_id", "duration_ms", "datetime_utc"})
+_MAX_OTHERS = 10
+
+
+def _finds(paste: Paste) -> float:
+    entries = _entries(paste.value)
+    return 0.96 if entries and all(entry.keys() >= _FIELDS for entry in entries[:20]) else 0.0
+
+
+def _entries(value: JSON) -> list[JSONObject]:
+    values = value if isinstance(value, list) else [value]
+    entries = [as_object(one) for one in values]
+    return [] if any("response" not in entry for entry in entries) else entries
+
+
+def _read(paste: Paste) -> Evidence:
+    newest = _entries(paste.value)[::-1]
+    evidence = _read_one(newest, checked_row(paste.row, len(newest)))
+    return evidence if paste.row > 1 else replace(evidence, others=_others(newest))
+
+
+def _read_one(newest: Sequence[JSONObject], row: int) -> Evidence:
+    """Read an entry by its number, counted from the newest."""
+    entry = newest[row - 1]
+    raw = as_object(entry.get("response_json"))
+    calls = [
+        call_of(call.get("name"), call.get("arguments"), text_of(call.get("tool_call_id")) or UNKNOWN_ID)
+        for call in objects_of(entry.get("tool_calls"))
+    ]
+    reason = text_of(raw.get("finish_reason")) or None
+    message = assistant_of(text_of(entry.get("response")) or None, calls)
+    chat = ChatResult(message, reason, usage=usage_of(raw.get("usage")))
+    words = f"an answer in the log of `llm`, {len(newest) - row + 1} of {len(newest):,}"
+    return Evidence(Form.LINES, words, chat=chat, finish_reason=reason, row=row, rows=len(newest))
+
+
+def _others(newest: Sequence[JSONObject]) -> tuple[Evidence, ...]:
+    found: list[Evidence] = []
+    for row in range(2, min(len(newest), _MAX_OTHERS + 1) + 1):
+        number = len(newest) - row + 1
+        note = f"Answer {number} of {len(newest):,} is shown: no problem was found in those after it."
+        found.append(replace(_read_one(newest, row), notes=(note,)))
+    return tuple(found)
+
+
+READER = Reader(Form.LINES, _finds, _read)
