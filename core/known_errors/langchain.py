@@ -59,6 +59,17 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/n8n-io/n8n/issues/37916",
     ),
     KnownError(
+        "Error invoking tool '{name:word}' with kwargs {given} with error:",
+        Stage.CONTRACT,
+        "The arguments that the model wrote for the tool do not match the tool's schema; the lines below name the "
+        "parameter. LangGraph sends this text back to the model as the tool's result.",
+        "Compare the call with the schema: describe each required parameter, and make those optional that may be "
+        "absent. If the arguments are `{}`, see in the server's answer whether the model wrote any.",
+        "langchain-ai/langgraph, langgraph/prebuilt/tool_node.py: TOOL_INVOCATION_ERROR_TEMPLATE",
+        example="Error invoking tool 'look' with kwargs {} with error:\n at: Field required",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
         "'{model:word}' did not respond with valid JSON.",
         Stage.PARSE,
         "This client has the model write calls as JSON in its text, but the text is something else.",

@@ -24,6 +24,14 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SETTING,
     ),
     KnownError(
+        '"prompt" must be provided',
+        Stage.REQUEST,
+        "What took the request completes a `prompt`, and the request has none; a chat request has `messages` instead.",
+        "Send `messages` to `/v1/chat/completions`, and only a `prompt` to `/completion` and `/v1/completions`.",
+        "ggml-org/llama.cpp, examples/server/server.cpp: launch_slot_with_task",
+        field="prompt",
+    ),
+    KnownError(
         "tools param requires --jinja flag",
         Stage.REQUEST,
         "The server does not run the model's own template, so it cannot print tools.",
