@@ -58,7 +58,7 @@ class _UnreadableError(ValueError):
 
 def arrow_literal(text: str) -> JSON:
     """Return the value that a text is, if one of these languages printed it with arrows; else `None`."""
-    if "=>" not in text or len(text) > MAX_CHARS:
+    if len(text) > MAX_CHARS or "=>" not in text:
         return None
     body = text.strip().rstrip(";")
     begun = _BEGINS.match(body)

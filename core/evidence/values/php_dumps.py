@@ -45,9 +45,9 @@ class _UnreadableError(ValueError):
 
 def php_dump(text: str) -> JSON:
     """Return the value that a text is, if `print_r` or `var_dump` printed it; else `None`."""
-    body = text.strip()
-    if len(body) > MAX_CHARS:
+    if len(text) > MAX_CHARS:
         return None
+    body = text.strip()
     try:
         if _OPENS.match(body.split("\n", 1)[0].strip()) is not None:
             return _printed(body)
