@@ -6,10 +6,11 @@ const opened = [];
 const run = { disabled: false, presses: 0, click() { this.presses += 1; } };
 globalThis.document = { getElementById: () => run };
 const pd = await load(["orders.js"], {
-  replaceRequest: () => true, open: (panel) => opened.push(panel), proofAdded: () => {}, prose: () => ({}), showOutcome: () => {}, saveFile: () => {},
+  isConnectionLost: () => isLost, replaceRequest: () => true, open: (panel) => opened.push(panel), proofAdded: () => {}, prose: (_, __, text) => text, showOutcome: () => {}, saveFile: () => {},
 });
 const columns = new TextEncoder().encode("{}");
 let number = 0;
+let isLost = false;
 
 // The request with the fix in it is put into the editor and run.
 function apply() {
@@ -32,4 +33,15 @@ test("one that is applied to go on to the next error leaves the verdict in view,
   assert.deepEqual(opened, []);
   apply();
   assert.deepEqual(opened, ["compare"]);
+});
+
+test("an order that failed with the connection was not refused by the server", () => {
+  const said = [];
+  pd.answerAt({ isConnected: true, replaceChildren: (line) => said.push(line) });
+  isLost = true;
+  pd.orderRefused();
+  assert.deepEqual(said, []);
+  isLost = false;
+  pd.orderRefused();
+  assert.deepEqual(said, ["The page's server did not accept it. See the error notice."]);
 });

@@ -295,6 +295,9 @@ def kept_payloads(bundle: Bundle) -> Payloads:
 _TAGS = {"recorded": "recorded \u00b7 Run repeats it live"}
 
 
+NO_NOTICES: JSONObject = {"state": "ok", "summary": "", "items": []}
+
+
 def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done", run: int = 0) -> Payloads:
     """Return the views of a run that was not made now, marked where the page says what is under test and what came out.
 
@@ -309,7 +312,8 @@ def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done"
     facts: list[JSON] = [["", mark, origin], *server_facts(trace)]
     verdict, _ = unpack_payload(payloads["verdict"] or "")
     payloads["header"] = header_payload(facts)
-    payloads["notices"] = notices_payload(trace.request)
+    # What ran without a request, such as a pasted output, has no messages to count.
+    payloads["notices"] = notices_payload(trace.request) if trace.request.body else pack_payload(NO_NOTICES)
     changes: JSONObject = {
         "state": state,
         "tag": [_TAGS.get(mark, mark), origin],

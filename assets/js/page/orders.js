@@ -6,6 +6,7 @@ import { showOutcome } from "../views/offered_fix.js";
 import { prose } from "../lib/dom.js";
 import { replaceRequest } from "../editor/editor_link.js";
 import { host, onVerdict } from "../lib/host.js";
+import { isConnectionLost } from "./lost_connection.js";
 import { open } from "../views/linking.js";
 import { proofAdded } from "../views/next_step.js";
 import { saveFile } from "../lib/packing.js";
@@ -46,7 +47,7 @@ function say(sentence, hint) {
 }
 
 export const orderRefused = () => {
-  say("The page's server did not accept it.", "See the error notice.");
+  if (!isConnectionLost()) say("The page's server did not accept it.", "See the error notice.");
   proofAdded(false);
 };
 

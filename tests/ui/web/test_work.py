@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError, SandboxError
+from prompt_debugger.core.base.types import Request
 from prompt_debugger.core.report import write_bundle
+from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
@@ -16,6 +18,7 @@ from prompt_debugger.ui.web.work import (
     as_it_ended,
     check_pasted,
     compare_packed,
+    marked_payloads,
     read_packed,
     read_pasted,
     reopen,
@@ -122,3 +125,18 @@ def test_a_run_that_comes_back_without_verdict_says_how_it_ended(has_verdict, en
     assert (verdict["badge"], verdict["state"]) == (badge, "done")
     assert (verdict["sentence"] == STOPPED["sentence"]) is (badge == "STOPPED")
     assert verdict["tone"] != "x"
+
+
+@pytest.mark.parametrize(
+    ("body", "summary"), [({}, ""), ({"messages": [{"role": "user", "content": "x"}]}, "1 message")]
+)
+def test_of_a_run_without_a_request_no_messages_are_counted(body, summary):
+    trace = replace(dropped_call_trace(), request=read_pasted_request(body))
+
+    payloads = marked_payloads(trace, "kept", "Kept.")
+
+    assert unpack_payload(payloads["notices"])[0]["summary"] == summary
+
+
+def read_pasted_request(body):
+    return read_request(json.dumps(body)) if body else Request(body={}, text="")
