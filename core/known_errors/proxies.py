@@ -65,6 +65,34 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.RATE,
     ),
     KnownError(
+        "No available workers (all circuits open or unhealthy)",
+        Stage.COMPLETE,
+        "The router (vLLM's) asks none of its workers: it considers each of them unhealthy, after requests or health "
+        "checks that failed.",
+        "Check whether the workers are running and can be reached from the router; the router's log has the failures.",
+        "vllm-router 0.1.17, src/routers/http/router.rs",
+        cause=Cause.SERVER,
+    ),
+    KnownError(
+        "storage error: not found: Response with id '{name:word}'",
+        Stage.REQUEST,
+        "`previous_response_id` names a response that this gateway (vLLM's agentic-api) has not stored.",
+        "Send the whole conversation in `input` in place of `previous_response_id`, or an id that this gateway "
+        "returned and stored.",
+        "agentic-api 0.9, run before a vLLM",
+        example="storage error: not found: Response with id 'resp_1'",
+    ),
+    KnownError(
+        "Provider '{name:word}' not found",
+        Stage.REQUEST,
+        "The configuration has no provider with that name.",
+        "Add a provider with that name to the configuration, or name one that it has: claude-code-router reads "
+        "`provider,model` from `model` and from its `Router`, and the names of providers from its `Providers`.",
+        "claude-code-router 2.0, run before a vLLM",
+        cause=Cause.SETTING,
+        example="Provider 'other' not found",
+    ),
+    KnownError(
         "RBAC: access denied",
         Stage.COMPLETE,
         "A policy of the proxy or mesh (Envoy, Istio) does not allow this client; the server never saw the request.",

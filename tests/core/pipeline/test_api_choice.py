@@ -144,7 +144,7 @@ def test_a_server_without_the_endpoint_says_so_and_the_converted_run_is_named():
     assert "a different request" in caught.value.hint
 
 
-@pytest.mark.parametrize("words", ["Provider 'other' not found", "The API deployment for this resource does not exist"])
+@pytest.mark.parametrize("words", ["Provider other not found", "The API deployment for this resource does not exist"])
 def test_a_gateway_that_does_not_know_a_provider_has_the_endpoint(words):
     refused = answer(404, {"error": {"message": words}})
     with pytest.raises(BackendError) as caught:
@@ -152,6 +152,15 @@ def test_a_gateway_that_does_not_know_a_provider_has_the_endpoint(words):
 
     assert words in caught.value.message
     assert "has no `" not in caught.value.message
+
+
+def test_a_gateway_that_names_an_unknown_provider_refuses_the_request():
+    refused = answer(404, {"error": {"message": "Provider 'other' not found"}})
+
+    trace, _ = run_at({"/v1/messages": refused, "*": refused}, MESSAGES)
+
+    assert trace.refusal is not None
+    assert "configuration has no provider with that name" in " ".join(found.detail for found in trace.findings)
 
 
 def test_a_converted_run_says_what_it_lost():
