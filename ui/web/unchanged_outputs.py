@@ -23,7 +23,7 @@ def skip_cheaply(blocks: gr.Blocks) -> None:
 
     def stays(block: Block) -> Any:  # noqa: ANN401
         if type(block) not in unchanged and not block.stateful:
-            unchanged[type(block)] = _without_news(postprocess_update_dict(block, gr.skip()))  # type: ignore[arg-type]
+            unchanged[type(block)] = _drop_unchanged(postprocess_update_dict(block, gr.skip()))  # type: ignore[arg-type]
         return deepcopy(unchanged.get(type(block)))
 
     async def look_at_named(
@@ -48,7 +48,7 @@ def skip_cheaply(blocks: gr.Blocks) -> None:
     blocks.postprocess_data = look_at_named  # type: ignore[assignment, method-assign]
 
 
-def _without_news(update: dict[str, Any]) -> dict[str, Any]:
+def _drop_unchanged(update: dict[str, Any]) -> dict[str, Any]:
     """Return an update without the parts that say again that nothing changes.
 
     gradio says so of the `props` of an HTML component, and its script then copies and draws the component.
