@@ -27,11 +27,11 @@ _BARE = re.compile(r"(?m)^(?:\w{1,60}\.){0,8}([A-Z]\w{0,60}(?:Error|Exception|In
 def raised_without_words(text: str) -> str | None:
     """Return a sentence on an exception that was raised without words; `None` without one at a traceback's end."""
     start = text.rfind(TRACEBACK)
-    frames = list(FRAME.finditer(text, start)) if start >= 0 else []
-    last = _BARE.search(text, frames[-1].end()) if frames else None
-    if last is None:
+    frame = _last_frame(text, start) if start >= 0 else None
+    last = None if frame is None else _BARE.search(text, frame.end())
+    if frame is None or last is None:
         return None
-    source = next((line.strip() for line in text[frames[-1].end() : last.start()].split("\n")[1:] if line.strip()), "")
+    source = next((line.strip() for line in text[frame.end() : last.start()].split("\n")[1:] if line.strip()), "")
     at = f" at `{source[:200]}`" if source and "`" not in source else ""
     return f"The traceback ends with `{last[1]}`, raised without words{at}: what was checked there is not in the text."
 
@@ -41,15 +41,22 @@ def cut_traceback(text: str) -> str | None:
     start = text.rfind(TRACEBACK)
     if start < 0 or EXCEPTION.search(text, max(start + len(TRACEBACK), text.rfind(_FILE, start))) is not None:
         return None
-    frames = list(FRAME.finditer(text, start))
-    if not frames or _BARE.search(text, frames[-1].end()) is not None:
+    frame = _last_frame(text, start)
+    if frame is None or _BARE.search(text, frame.end()) is not None:
         return None
     speaker = speaker_of(text)
     origin = "" if speaker is None else f" of {speaker.title}"
     return (
-        f"The text contains a traceback{origin} without its end: it breaks off in {place_of(frames[-1])}, and the line "
+        f"The text contains a traceback{origin} without its end: it breaks off in {place_of(frame)}, and the line "
         "below its last frame names the error."
     )
+
+
+def _last_frame(text: str, start: int) -> re.Match[str] | None:
+    """Return the last frame of a traceback; the frames before the last one with a file are not read."""
+    line = text.rfind("\n", start, max(start, text.rfind(_FILE, start)))
+    frames = list(FRAME.finditer(text, max(start, line))) or list(FRAME.finditer(text, start))
+    return frames[-1] if frames else None
 
 
 def place_of(frame: re.Match[str]) -> str:
