@@ -185,7 +185,9 @@ def test_after_a_run_with_the_panel_that_was_open(bare: DebuggerPage) -> None:
 
     wait_for_badge(bare, badge)
     expect(bare.page.locator("#pd-header")).to_contain_text("kept")
-    expect(bare.page.locator(".pd-verdict .pd-detail")).to_contain_text("kept in this browser; no server was asked again")
+    expect(bare.page.locator(".pd-verdict .pd-detail")).to_contain_text(
+        "kept in this browser; no server was asked again"
+    )
     wait_for_text(bare, CALL.format("Paris"))
     expect(bare.page.locator("#pd-tab-complete")).to_have_attribute("aria-selected", "true")
     expect(bare.page.locator("#pd-completion")).to_contain_text("Paris")
