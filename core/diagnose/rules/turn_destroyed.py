@@ -26,11 +26,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Refusal, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.refusals.understand import understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, body_calls, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted
+
+_OF_PARSER = "The parser of this release fails on it; another release or the family's own parser may not."
+_OF_LOG = (
+    "The error does not say that a parser failed: look for it in the server's log. If it arose in the parser, another "
+    "release or the family's own parser may read the turn."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -54,12 +61,14 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"Written: {' and '.join(written)}. "
         + (f"The server says: {error[:200]!r}." if error else "The message has no content, no reasoning, no call."),
         evidence=(in_raw(trace, Span(0, len(trace.parse.raw))), in_message("message", error)),
-        fix=(
-            "Read the turn from the raw output. The parser of this release fails on it; another release or the "
-            "family's own parser may not."
-        ),
+        fix="Read the turn from the raw output. " + (_OF_LOG if error and not _is_of_parser(error) else _OF_PARSER),
         certainty=certainty if error is None else Certainty.OBSERVED,
     )
+
+
+def _is_of_parser(error: str) -> bool:
+    """Return whether an error says that the output could not be parsed."""
+    return understand(Refusal(None, error)).stage is Stage.PARSE
 
 
 def _has_anything(trace: Trace) -> bool:
