@@ -23,6 +23,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
@@ -33,6 +34,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, body_calls, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted
 
+_PARSING = re.compile(r"\b(?:un)?pars(?:e|ed|er|ing)\b", re.IGNORECASE)
 _OF_PARSER = "The parser of this release fails on it; another release or the family's own parser may not."
 _OF_LOG = (
     "The error does not say that a parser failed: look for it in the server's log. If it arose in the parser, another "
@@ -68,7 +70,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _is_of_parser(error: str) -> bool:
     """Return whether an error says that the output could not be parsed."""
-    return understand(Refusal(None, error)).stage is Stage.PARSE
+    return _PARSING.search(error) is not None or understand(Refusal(None, error)).stage is Stage.PARSE
 
 
 def _has_anything(trace: Trace) -> bool:
