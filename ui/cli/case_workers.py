@@ -43,6 +43,7 @@ from prompt_debugger.ui.cli.case_lines import (
 
 # Answers that may wait for an earlier one, per worker; enough that one slow line does not stop the others.
 _WAITING_PER_WORKER = 4
+_ENDING_S = 30  # in which a worker that closed its pipe has ended, on a busy machine too
 
 # Environment variables that our libraries read; everything else, such as keys and tokens, is removed.
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
@@ -279,11 +280,13 @@ class _Worker:
             raise self._died() from None
 
     def _died(self) -> _WorkerDiedError:
-        self._process.join(2)
+        self._process.join(_ENDING_S)
         status = self._process.exitcode
+        if status is None:
+            return _WorkerDiedError("closed its pipe and did not end")
         if status == -signal.SIGPROF:
             return _WorkerDiedError(f"took more than {self._cpu_s:g} s of processor time and was ended")
-        if status is not None and status < 0:
+        if status < 0:
             return _WorkerDiedError(f"was killed by signal {-status}")
         return _WorkerDiedError(f"ended with status {status}")
 
