@@ -77,8 +77,8 @@ def test_pages_do_not_pile_up_and_are_forgotten(clock):
     quota = ByteQuota(10**9, clock)
     for number in range(1_000):
         send(quota, f"page {number}", 1)
-    most = len(quota._came["class"].pages)
+    most = len(quota._by_visitor["class"].pages)
     clock.now += 60
     send(quota, "last", 1)
 
-    assert (most, len(quota._came["class"].pages)) == (256, 1)
+    assert (most, len(quota._by_visitor["class"].pages)) == (256, 1)
