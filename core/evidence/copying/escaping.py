@@ -19,6 +19,7 @@ _BEHIND = re.compile(
     r"|name|finish_reason|tool_call_id|type|id)\"\s{0,4}:))"
 )
 _UNESCAPED = re.compile(r'(\\*+)"')
+_STRING = re.compile(r'(?:[^"\\]|\\.)*+"\s{0,40}[,}]', re.DOTALL)  # the rest of one that is escaped already
 _MAX_CHARS = 60_000
 _MAX_ENDS = 20
 
@@ -31,6 +32,8 @@ def escape_content(text: str) -> str | None:
     """
     begins = _CONTENT.search(text, 0, _MAX_CHARS) if text.lstrip()[:1] in ("{", "[") else None
     if begins is None or len(text) > _MAX_CHARS or json_of(text) is not None:
+        return None
+    if _STRING.match(text, begins.end()) is not None:
         return None
     for tried, end in enumerate(_BEHIND.finditer(text, begins.end())):
         if tried == _MAX_ENDS:
