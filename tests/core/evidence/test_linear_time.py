@@ -105,7 +105,7 @@ def test_megabytes_are_read_in_some_passes_over_their_lines(shape: str) -> None:
     text = head + part * (2_000_000 // len(part))
     one_pass = min(_seconds(lambda: [line for line in text.split("\n") if _WORD.search(line)]) for _ in range(3))
 
-    assert _seconds(lambda: read(text)) < MAX_PASSES * one_pass
+    assert min(_seconds(lambda: read(text)) for _ in range(3)) < MAX_PASSES * one_pass
 
 
 def _seconds(run: Callable[[], object]) -> float:
