@@ -60,9 +60,7 @@ def _read_answer(value: JSONObject) -> Answer:
 
 
 def _is_event(value: JSONObject) -> bool:
-    kind, delta = value.get("type"), as_object(value.get("delta"))
-    if not isinstance(kind, str):
-        return False
+    kind, delta = text_of(value.get("type")), as_object(value.get("delta"))
     if kind == "message-start":
         return not value.keys() - {"type", "id", "delta"} and ("id" in value or "message" in delta)
     if kind in _GROWING:

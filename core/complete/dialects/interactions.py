@@ -63,7 +63,7 @@ def _read_answer(value: JSONObject) -> Answer:
 
 
 def _is_event(value: JSONObject) -> bool:
-    kind = value.get("event_type")
+    kind = text_of(value.get("event_type"))
     if kind in _INTERACTION:
         return isinstance(value.get("interaction"), dict)
     return kind in _EVENTS and ("index" in value or "interaction_id" in value)

@@ -59,15 +59,16 @@ def yaml_as_json(text: str) -> str | None:
     if _ALIAS.search(text) is not None:
         return None
     try:
-        value: JSON = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        held = as_object(yaml.safe_load(text))
+        as_json = json.dumps(held, ensure_ascii=False, default=str)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError):  # also of values and keys that JSON cannot hold
         return None
-    held = as_object(value)
     if not _is_request(held) and not _is_whole_answer(held):
         return None
     if not text.endswith("\n"):  # its last word may be cut, and with it what the last field holds
         held = dict([*held.items()][:-1])
-    return json.dumps(held, ensure_ascii=False, default=str) if _KNOWN & held.keys() else None
+        as_json = json.dumps(held, ensure_ascii=False, default=str)
+    return as_json if _KNOWN & held.keys() else None
 
 
 def _is_request(value: JSONObject) -> bool:

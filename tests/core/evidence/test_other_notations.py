@@ -181,3 +181,8 @@ def test_a_flood_takes_time_that_grows_with_its_length() -> None:
     assert grows_linearly(read_dump, first=2_000, doublings=3)
     assert arrow_literal("{" * 100_000 + "=>") is None
     assert php_dump("array(1) {\n" * 10_000) is None
+
+
+@pytest.mark.parametrize("odd", ["2020-01-01: x", "? !!binary aGk=\n    : x", "seed: " + "1:" * 20_000 + "1"])
+def test_yaml_that_json_cannot_hold_is_no_request(odd: str) -> None:
+    assert yaml_as_json(f"messages:\n  - role: user\n    {odd}\n") is None
