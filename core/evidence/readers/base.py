@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from prompt_debugger.core.base.errors import RequestError
@@ -11,6 +12,8 @@ from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.values.json_of import json_of
+
+_MAX_EARLIER = 10  # answers that are looked at besides the newest one
 
 
 @dataclass(frozen=True)
@@ -56,3 +59,19 @@ def checked_row(row: int, count: int) -> int:
     if row > count:
         raise RequestError(f"There is no entry {row}: there are {count:,}.", "Choose a lower number.")
     return row
+
+
+def earlier_answers(count: int, read: Callable[[int], Evidence]) -> tuple[Evidence, ...]:
+    """Return the answers before the newest one, each for where nothing is wrong with those after it.
+
+    Args:
+        count: How many answers there are, the newest included.
+        read: Reads one by its number, counted from the newest, which is 1.
+    """
+    found: list[Evidence] = []
+    for row in range(2, min(count, _MAX_EARLIER + 1) + 1):
+        note = f"Answer {count - row + 1} of {count:,} is shown: no problem was found in those after it."
+        with suppress(RequestError):
+            one = read(row)
+            found.append(replace(one, notes=(note, *one.notes)))
+    return tuple(found)

@@ -19,11 +19,10 @@ from prompt_debugger.core.complete.answers import usage_of
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row
+from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row, earlier_answers
 from prompt_debugger.core.evidence.values.framework_messages import assistant_of, call_of
 
 _FIELDS = frozenset({"id", "model", "prompt", "response", "conversation_id", "duration_ms", "datetime_utc"})
-_MAX_OTHERS = 10
 
 
 def _finds(paste: Paste) -> float:
@@ -40,7 +39,11 @@ def _entries(value: JSON) -> list[JSONObject]:
 def _read(paste: Paste) -> Evidence:
     newest = _entries(paste.value)[::-1]
     evidence = _read_one(newest, checked_row(paste.row, len(newest)))
-    return evidence if paste.row > 1 else replace(evidence, others=_others(newest))
+    return (
+        evidence
+        if paste.row > 1
+        else replace(evidence, others=earlier_answers(len(newest), lambda row: _read_one(newest, row)))
+    )
 
 
 def _read_one(newest: Sequence[JSONObject], row: int) -> Evidence:
@@ -56,15 +59,6 @@ def _read_one(newest: Sequence[JSONObject], row: int) -> Evidence:
     chat = ChatResult(message, reason, usage=usage_of(raw.get("usage")))
     words = f"an answer in the log of `llm`, {len(newest) - row + 1} of {len(newest):,}"
     return Evidence(Form.LINES, words, chat=chat, finish_reason=reason, row=row, rows=len(newest))
-
-
-def _others(newest: Sequence[JSONObject]) -> tuple[Evidence, ...]:
-    found: list[Evidence] = []
-    for row in range(2, min(len(newest), _MAX_OTHERS + 1) + 1):
-        number = len(newest) - row + 1
-        note = f"Answer {number} of {len(newest):,} is shown: no problem was found in those after it."
-        found.append(replace(_read_one(newest, row), notes=(note,)))
-    return tuple(found)
 
 
 READER = Reader(Form.LINES, _finds, _read)

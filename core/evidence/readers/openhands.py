@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
@@ -20,12 +19,11 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row
+from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row, earlier_answers
 from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 
 _SIGNS = ('"tool_call_metadata"', '"model_response"')
-_MAX_OTHERS = 10
 
 
 def _answers(paste: Paste) -> list[JSONObject]:
@@ -52,7 +50,11 @@ def _read(paste: Paste) -> Evidence:
     if not answers:
         raise RequestError("No event has the answer of a model.", "Paste the events with their `tool_call_metadata`.")
     evidence = _read_one(answers, checked_row(paste.row, len(answers)))
-    return evidence if paste.row > 1 else replace(evidence, others=_others(answers))
+    return (
+        evidence
+        if paste.row > 1
+        else replace(evidence, others=earlier_answers(len(answers), lambda row: _read_one(answers, row)))
+    )
 
 
 def _read_one(answers: Sequence[JSONObject], row: int) -> Evidence:
@@ -60,17 +62,6 @@ def _read_one(answers: Sequence[JSONObject], row: int) -> Evidence:
     words = f"an event of OpenHands, answer {len(answers) - row + 1} of {len(answers):,}"
     evidence = add_answer(Evidence(Form.LINES, words), read_answer(answers[row - 1]))
     return replace(evidence, row=row, rows=len(answers))
-
-
-def _others(answers: Sequence[JSONObject]) -> tuple[Evidence, ...]:
-    found: list[Evidence] = []
-    for row in range(2, min(len(answers), _MAX_OTHERS + 1) + 1):
-        number = len(answers) - row + 1
-        note = f"Answer {number} of {len(answers):,} is shown: no problem was found in those after it."
-        with suppress(RequestError):
-            one = _read_one(answers, row)
-            found.append(replace(one, notes=(note, *one.notes)))
-    return tuple(found)
 
 
 READER = Reader(Form.LINES, _finds, _read)
