@@ -111,7 +111,8 @@ def _of_other_answers(events: Sequence[JSONObject]) -> tuple[set[int], list[str]
     answers = [one for one in begun if counts[one] > 1]
     if len(answers) < 2:
         return set(), []
-    others = {number for number, one in enumerate(ids) if one in answers[:-1]}
+    earlier = {*answers[:-1]}
+    others = {number for number, one in enumerate(ids) if one in earlier}
     note = f"The ids of the events are of {len(answers)} answers; the last one to begin was read."
     return others, [note]
 

@@ -6,6 +6,8 @@ import json
 import pytest
 
 from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.answers.events import events_of_objects
+from tests.attacks.growth import grows_linearly
 
 DONE = "data: [DONE]\n\n"
 
@@ -93,3 +95,13 @@ def test_near_miss_ids_that_a_gateway_makes_for_each_event_are_one_answer(lay_ou
     assert [call["function"]["arguments"] for call in trace.chat.message["tool_calls"]] == ['{"city": "Oslo"}']
     assert trace.findings == ()
     assert "answers; the last" not in trace.verdict.sentence
+
+
+def test_many_answers_that_streamed_at_once_are_told_apart_in_linear_time() -> None:
+    def read(count: int) -> None:
+        deltas = ({"role": "assistant"}, {"content": "a"})
+        events_of_objects(
+            [{"id": f"a{n}", "choices": [{"index": 0, "delta": delta}]} for delta in deltas for n in range(count)]
+        )
+
+    assert grows_linearly(read, first=2_000, doublings=4)
