@@ -41,8 +41,6 @@ _ADDRESSES: tuple[tuple[str, str], ...] = (
     ("bedrock-runtime.", "Amazon Bedrock"),
     ("api.openai.com", "OpenAI"),
     (".openai.azure.com", "Azure OpenAI"),
-    ("api.anthropic.com", "Anthropic"),
-    ("generativelanguage.googleapis.com", "Google"),
     ("api.deepseek.com", "DeepSeek"),
     ("api.moonshot.", "Moonshot"),
     ("api.z.ai", "Z.ai"),
@@ -66,8 +64,13 @@ def hosted_by(trace: Trace) -> str | None:
     return next((vendor for pattern, vendor in _PATTERNS if pattern.search(body)), None)
 
 
+def answering_model(body: str) -> str | None:
+    """Return the model that the body of an answer or a stream names first; `None` if it names none."""
+    found = _MODEL.search(body)
+    return None if found is None else found[1]
+
+
 def _models_of(trace: Trace, body: str) -> tuple[str, ...]:
     """Return the models that the request and the answer name."""
-    answered = _MODEL.search(body)
     named = body_of(trace).get("model")
-    return (named if isinstance(named, str) else "", "" if answered is None else answered[1])
+    return (named if isinstance(named, str) else "", answering_model(body) or "")

@@ -12,11 +12,11 @@ from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, content_of
+from prompt_debugger.core.diagnose.hosted import answering_model
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message, quote
 from prompt_debugger.core.diagnose.words import counted, listed
 
-_MODEL = re.compile(r'(?<!\\)"model"\s{0,8}:\s{0,8}"([^"\n]{1,200})"')
 _SIGN = re.compile(  # of some notation of a call, or that one was announced
     r"(?i)[{<\[|]|\b(?:let|i|we|will|need|going|look\w{0,3}|check\w{0,3}|call\w{0,3}|us(?:e|ing)|search\w{0,3})\b"
 )
@@ -56,8 +56,8 @@ def _are_of_two_requests(whole: ChatResult, stream: ChatResult) -> bool:
     Where a parser lost a call, content holds its notation, the words that announce it, or nothing.
     """
     counts = [None if one.usage is None else one.usage.prompt_tokens for one in (whole, stream)]
-    models = [found[1] for one in (whole, stream) if (found := _MODEL.search(one.body)) is not None]
-    if (None not in counts and counts[0] != counts[1]) or len({*models}) > 1:
+    models = {model for one in (whole, stream) if (model := answering_model(one.body)) is not None}
+    if (None not in counts and counts[0] != counts[1]) or len(models) > 1:
         return True
     said, before = (" ".join((content_of(one.message) or "").split()) for one in (stream, whole))
     has_calls = bool(calls_of_message(stream.message))
