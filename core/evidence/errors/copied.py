@@ -22,6 +22,7 @@ from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import faults_in, words_of_value
 from prompt_debugger.core.evidence.errors.cut_body import BODY, MAX_STARTS, cut_body_in
 from prompt_debugger.core.evidence.errors.denied import drop_denied
+from prompt_debugger.core.evidence.errors.dotnet import error_of_dotnet
 from prompt_debugger.core.evidence.errors.http import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.errors.in_strings import error_in_string, plain_of_javascript
 from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
@@ -173,7 +174,7 @@ def _read_meaning(bare: str, text: str) -> FoundError | None:
 def _read_form(text: str, bare: str) -> FoundError | None:
     """Return the error of a text in one of the forms that are known, or whose sentence is."""
     return (
-        _surely(error_of_head(text) or error_of_page(text) or error_of_print(text), 0.95)
+        _surely(error_of_head(text) or error_of_page(text) or error_of_print(text) or error_of_dotnet(text), 0.95)
         or _read_parser(bare)
         or _read_faults(text)
         or _read_exception(text)
