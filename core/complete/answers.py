@@ -15,14 +15,7 @@ from prompt_debugger.core.complete.growing_tokens import GrowingLogprobs
 from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import READING
-from prompt_debugger.core.complete.shapes import (
-    count_values,
-    ids_of,
-    integer_of,
-    number_of,
-    objects_of,
-    text_of,
-)
+from prompt_debugger.core.complete.shapes import count_values, ids_of, integer_of, number_of, objects_of, text_of
 from prompt_debugger.core.sandbox import job
 
 _ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are not an id

@@ -231,11 +231,7 @@ class Gathering(SecondRun):
         return refusal
 
     def _notes(
-        self,
-        gathered: Gathered,
-        sampling: Sampling,
-        rendered: RenderAnswer | None,
-        chat: ChatResult | BackendError,
+        self, gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | None, chat: ChatResult | BackendError
     ) -> tuple[str, ...]:
         """Return what else must be said, a sentence each."""
         notes = [*self.client.notes, *notes_of(gathered, sampling, rendered)]

@@ -10,12 +10,7 @@ from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, Basis, Completion, JSONObject, TokenLogprob, Usage
 from prompt_debugger.core.complete import run_facts
-from prompt_debugger.core.complete.answers import (
-    completion_logprobs_of,
-    problem_of_error,
-    stop_reason_of,
-    usage_of,
-)
+from prompt_debugger.core.complete.answers import completion_logprobs_of, problem_of_error, stop_reason_of, usage_of
 from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.growing_text import GrowingText

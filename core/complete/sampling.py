@@ -29,11 +29,7 @@ _UNKNOWN_CONTEXT_MAX_TOKENS = 1024
 
 
 def sampling_of_chat(
-    body: JSONObject,
-    *,
-    prompt_length: int | None,
-    max_model_len: int | None,
-    rendered: RenderAnswer | None = None,
+    body: JSONObject, *, prompt_length: int | None, max_model_len: int | None, rendered: RenderAnswer | None = None
 ) -> JSONObject:
     """Return the sampling fields of a raw completion that generates as the chat does.
 

@@ -73,10 +73,7 @@ _UNRENDERED = "PD221"
 
 
 def diagnose_trace(
-    trace: Trace,
-    ruleset: Mapping[str, Rule] = RULES,
-    *,
-    of_request: Mapping[str, tuple[Finding, ...]] = _NONE,
+    trace: Trace, ruleset: Mapping[str, Rule] = RULES, *, of_request: Mapping[str, tuple[Finding, ...]] = _NONE
 ) -> tuple[Finding, ...]:
     """Ask every rule about a trace.
 

@@ -22,9 +22,7 @@ from prompt_debugger.core.pipeline.parsers import (
 )
 from prompt_debugger.core.pipeline.progress import Progress
 from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.pipeline.release_questions import (
-    parsers_to_ask,
-)
+from prompt_debugger.core.pipeline.release_questions import parsers_to_ask
 from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,

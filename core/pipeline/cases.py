@@ -7,13 +7,7 @@ from typing import TypeVar
 
 from prompt_debugger.core.base.errors import RenderError, RequestError, shorten
 from prompt_debugger.core.base.protocols import Tokenizer
-from prompt_debugger.core.base.types import (
-    Finding,
-    JSONObject,
-    Prompt,
-    Request,
-    Trace,
-)
+from prompt_debugger.core.base.types import Finding, JSONObject, Prompt, Request, Trace
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.pipeline.explained import explained_for
 from prompt_debugger.core.render import generation_prompt, load_template, load_tokenizer, render_local

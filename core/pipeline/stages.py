@@ -64,10 +64,7 @@ async def follow(
 
 
 async def run(
-    request: Request,
-    target: Target,
-    labs: LabPool | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    request: Request, target: Target, labs: LabPool | None = None, on_progress: Callable[[Progress], None] | None = None
 ) -> Trace:
     """Run a request to its end and return the complete trace.
 

@@ -18,11 +18,7 @@ _NOT_KWARGS = frozenset({"messages", "tools"})
 
 
 def explain_kwargs(
-    variables: Variables,
-    body: JSONObject,
-    *,
-    special_tokens: Mapping[str, str],
-    server_defaults: Mapping[str, JSON],
+    variables: Variables, body: JSONObject, *, special_tokens: Mapping[str, str], server_defaults: Mapping[str, JSON]
 ) -> tuple[TemplateKwarg, ...]:
     """Return every kwarg that was set anywhere, by name."""
     layers: dict[KwargSource, dict[str, JSON]] = {

@@ -15,11 +15,7 @@ from typing import Final, NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.request.python_values import (
-    Unreadable,
-    Values,
-    dotted_name,
-)
+from prompt_debugger.core.request.python_values import Unreadable, Values, dotted_name
 
 _LOADERS: Final = ("from_pretrained", "LLM", "load", "pipeline")
 _TEMPLATE: Final = ("conversation", "tools", "documents", "chat_template", "add_generation_prompt")

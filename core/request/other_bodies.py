@@ -15,10 +15,7 @@ from prompt_debugger.core.request.bedrock_body import convert_converse, is_conve
 from prompt_debugger.core.request.body_work import BodyWork, objects_in
 from prompt_debugger.core.request.gemini_body import convert_gemini, is_gemini_body
 from prompt_debugger.core.request.ollama_body import convert_ollama, is_ollama_body
-from prompt_debugger.core.request.responses_body import (
-    convert_responses,
-    is_responses_body,
-)
+from prompt_debugger.core.request.responses_body import convert_responses, is_responses_body
 
 MODEL_LEFT_OUT = "The model's name is not in the snippet: it is left out, and a run uses the target's model."
 

@@ -68,10 +68,7 @@ class EgressBackend(httpcore.AsyncNetworkBackend):
         raise httpcore.ConnectError(f"{host} has no address")
 
     async def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+        self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None
     ) -> httpcore.AsyncNetworkStream:
         """Refuse: servers are reached by address."""
         raise httpcore.ConnectError("connections through a socket file are not supported")

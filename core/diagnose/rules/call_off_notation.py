@@ -32,16 +32,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import (
-    JSON,
-    CallStatus,
-    Certainty,
-    Place,
-    Severity,
-    Stage,
-    ToolCallAttempt,
-    Trace,
-)
+from prompt_debugger.core.base.types import JSON, CallStatus, Certainty, Place, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.calls.unparsed_calls import WITH_MISTRAL_TOKENIZER, may_lack_tokenizer
 from prompt_debugger.core.diagnose.fields import CallField, calls_of_message
 from prompt_debugger.core.diagnose.own_names import is_made_for

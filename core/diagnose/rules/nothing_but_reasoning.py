@@ -37,12 +37,7 @@ from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import Reasoning, as_text, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.thinking import (
-    is_ollamas_v1,
-    switched_off,
-    think_less,
-    thinks_by_effort,
-)
+from prompt_debugger.core.diagnose.thinking import is_ollamas_v1, switched_off, think_less, thinks_by_effort
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
 
 _OLLAMA = (

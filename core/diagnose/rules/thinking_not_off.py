@@ -32,13 +32,7 @@ from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, retur
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.taken import reads
 from prompt_debugger.core.diagnose.thinking import switched_off, think_less
-from prompt_debugger.core.diagnose.trace_queries import (
-    TracePart,
-    in_message,
-    in_request,
-    opens_with_thought,
-    prompt_of,
-)
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request, opens_with_thought, prompt_of
 
 _KWARGS = "chat_template_kwargs."
 

@@ -41,12 +41,7 @@ from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from prompt_debugger.core.evidence.errors.values import error_of_value
 from prompt_debugger.core.evidence.reports.captions import drop_captions
 from prompt_debugger.core.evidence.values.json_of import json_of
-from prompt_debugger.core.evidence.values.printed_values import (
-    as_utf8,
-    plain_of_rust,
-    python_value_at,
-    value_at,
-)
+from prompt_debugger.core.evidence.values.printed_values import as_utf8, plain_of_rust, python_value_at, value_at
 from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
 MAX_CHARS = 400_000  # of a text in which an error is looked for

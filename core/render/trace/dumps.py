@@ -13,16 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from prompt_debugger.core.render.trace.escapes import choose_repr, escape_json, escape_json_ascii, escape_runs
-from prompt_debugger.core.render.trace.runs import (
-    Encode,
-    Field,
-    Run,
-    RunKind,
-    Runs,
-    expand,
-    total_length,
-    unknown_runs,
-)
+from prompt_debugger.core.render.trace.runs import Encode, Field, Run, RunKind, Runs, expand, total_length, unknown_runs
 from prompt_debugger.core.render.trace.strings import TracedStr, runs_of, traced
 from prompt_debugger.core.render.trace.values import Origin, TracedDict, TracedFloat, TracedInt, TracedList
 
@@ -56,11 +47,7 @@ PYTHON = Notation(choose_repr, ("None", "True", "False"), float.__repr__, is_jso
 
 
 def json_notation(
-    *,
-    ensure_ascii: object = False,
-    indent: object = None,
-    separators: object = None,
-    sort_keys: object = False,
+    *, ensure_ascii: object = False, indent: object = None, separators: object = None, sort_keys: object = False
 ) -> Notation:
     """Return the notation of `json.dumps` with these arguments."""
     encode = escape_json_ascii if ensure_ascii else escape_json

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.render.trace.escapes import escape_run
-from prompt_debugger.core.render.trace.runs import (
-    Encode,
-    Run,
-    Runs,
-    coarse,
-    computed_runs,
-    cut_many,
-    expand,
-    glue_all,
-)
+from prompt_debugger.core.render.trace.runs import Encode, Run, Runs, coarse, computed_runs, cut_many, expand, glue_all
 
 _MAX_RESPACED = 20_000  # characters that are matched one by one
 

@@ -6,14 +6,7 @@ import json
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.render.trace.derive import (
-    added_text,
-    derived_array,
-    derived_object,
-    peek,
-    peek_all,
-    unwrap,
-)
+from prompt_debugger.core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all, unwrap
 from prompt_debugger.core.render.trace.runs import Field
 from prompt_debugger.core.render.trace.strings import TracedStr, traced
 from prompt_debugger.core.render.trace.values import Origin, TracedDict, TracedList

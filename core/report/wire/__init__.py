@@ -13,12 +13,7 @@ needs is left out of `--json` (`whole=False`).
 from prompt_debugger.core.report.wire.damage import DamageError
 from prompt_debugger.core.report.wire.dense import open_dense, trace_to_dense_line
 from prompt_debugger.core.report.wire.documents import ErrorDocument, ParseDocument, RenderDocument, RunDocument
-from prompt_debugger.core.report.wire.form import (
-    dump_document,
-    load_document,
-    write_json,
-    write_line,
-)
+from prompt_debugger.core.report.wire.form import dump_document, load_document, write_json, write_line
 from prompt_debugger.core.report.wire.traces import (
     parse_to_json,
     parse_to_line,

@@ -26,12 +26,7 @@ from prompt_debugger.core.base.types import (
     Trace,
     VllmOutcome,
 )
-from prompt_debugger.core.report.wire.documents import (
-    CallRecord,
-    ParseDocument,
-    RenderDocument,
-    RunDocument,
-)
+from prompt_debugger.core.report.wire.documents import CallRecord, ParseDocument, RenderDocument, RunDocument
 from prompt_debugger.core.report.wire.form import dump_document, load_document, write_document, write_line
 
 

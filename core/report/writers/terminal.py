@@ -52,10 +52,7 @@ def prompt_to_terminal(prompt: Prompt, findings: tuple[Finding, ...] = ()) -> st
 
 
 def parse_to_terminal(
-    parse: Parse,
-    findings: tuple[Finding, ...] = (),
-    notes: tuple[str, ...] = (),
-    title_of: Callable[[str], str] = str,
+    parse: Parse, findings: tuple[Finding, ...] = (), notes: tuple[str, ...] = (), title_of: Callable[[str], str] = str
 ) -> str:
     """Return the census and the ledger of one raw output as plain text; the parsers of several engines as a matrix."""
     lines = [f"format {_line(parse.parsed.format)}", *_calls(parse, findings), "", *_ledger(parse)]
