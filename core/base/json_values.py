@@ -24,6 +24,31 @@ def as_object(value: JSON) -> JSONObject:
     return value if isinstance(value, dict) else {}
 
 
+def as_list(value: JSON) -> list[JSON]:
+    """Return `value` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def objects_in(value: JSON) -> tuple[JSONObject, ...]:
+    """Return the objects of a list, in order; nothing if `value` is not a list."""
+    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
+
+
+def as_text(value: JSON) -> str | None:
+    """Return `value` if it is a string."""
+    return value if isinstance(value, str) else None
+
+
+def as_count(value: JSON) -> int | None:
+    """Return `value` if it is an integer; a boolean is not one."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def as_number(value: JSON) -> float | None:
+    """Return `value` as a float if it is a number; a boolean is not one."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 def replace_at(root: JSON, steps: tuple[str | int, ...], value: JSON) -> JSON:
     """Return a copy of a JSON value with another value at the place to which the keys and indices in `steps` lead."""
     if not steps:

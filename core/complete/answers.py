@@ -6,7 +6,7 @@ import math
 import re
 
 from prompt_debugger.core.base.errors import shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_number, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.backends.error_words import error_of_answer, words_of
@@ -15,7 +15,7 @@ from prompt_debugger.core.complete.growing_tokens import GrowingLogprobs
 from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import READING
-from prompt_debugger.core.complete.shapes import count_values, ids_of, integer_of, number_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import count_values, ids_of
 from prompt_debugger.core.sandbox import job
 
 _ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are not an id
@@ -99,7 +99,7 @@ def usage_of(value: JSON) -> Usage | None:
     """Read the server's token accounting; zeros throughout are what a proxy writes that knows no counts."""
     if not isinstance(value, dict):
         return None
-    counts = [integer_of(value.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
+    counts = [as_count(value.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
     if any(count is not None and count < 0 for count in counts):
         return None  # no count of anything
     return Usage(*counts) if any(count != 0 for count in counts) else None
@@ -107,12 +107,12 @@ def usage_of(value: JSON) -> Usage | None:
 
 def finish_reason_of(value: JSON) -> str | None:
     """Read the word for why an answer ended: "" is no word, and a number is an unknown one."""
-    return (text_of(value) or None) if number_of(value) is None else str(value)
+    return (as_text(value) or None) if as_number(value) is None else str(value)
 
 
 def stop_reason_of(value: JSON) -> str | int | None:
     """Read a stop string or stop token id."""
-    return text_of(value) if isinstance(value, str) else integer_of(value)
+    return as_text(value) if isinstance(value, str) else as_count(value)
 
 
 def chat_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
@@ -161,9 +161,9 @@ def _candidates_of(by_id: JSONObject) -> tuple[TokenLogprob, ...]:
     read: list[TokenLogprob] = []
     for key, item in by_id.items():
         fields = as_object(item)
-        logprob = number_of(fields.get("logprob"))
+        logprob = as_number(fields.get("logprob"))
         if _ID.fullmatch(key) and logprob is not None and not math.isnan(logprob):
-            read.append(TokenLogprob(text_of(fields.get("decoded_token")) or "", int(key), logprob))
+            read.append(TokenLogprob(as_text(fields.get("decoded_token")) or "", int(key), logprob))
     return tuple(sorted(read, key=lambda one: -one.logprob))
 
 
@@ -172,20 +172,20 @@ def _first_choice(answer: JSONObject) -> tuple[JSONObject, str | None]:
     choices = answer.get("choices")
     if not isinstance(choices, list):
         return {}, f"the answer contains no list of choices, only {shorten(choices)}"
-    objects = objects_of(choices)
+    objects = objects_in(choices)
     if not objects:
         return {}, "the answer contains no choice" if not choices else f"the first choice is {shorten(choices[0])}"
-    return next((choice for choice in objects if integer_of(choice.get("index")) == 0), objects[0]), None
+    return next((choice for choice in objects if as_count(choice.get("index")) == 0), objects[0]), None
 
 
 def _logprob_of(entry: JSONObject) -> TokenLogprob | None:
-    token, logprob = text_of(entry.get("token")), number_of(entry.get("logprob"))
-    token_id = integer_of(entry.get("id"))
+    token, logprob = as_text(entry.get("token")), as_number(entry.get("logprob"))
+    token_id = as_count(entry.get("id"))
     if (token is None and token_id is None) or logprob is None or math.isnan(logprob):
         return None
     token = token or ""  # mlx-lm lists ids alone where no alternatives are asked for
     top = [
-        (text_of(item.get("token")), number_of(item.get("logprob"))) for item in objects_of(entry.get("top_logprobs"))
+        (as_text(item.get("token")), as_number(item.get("logprob"))) for item in objects_in(entry.get("top_logprobs"))
     ]
     known = [(text, value) for text, value in top if text is not None and value is not None and not math.isnan(value)]
     found = _TOKEN_ID.fullmatch(token)

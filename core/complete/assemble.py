@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import NULL_TEXTS, as_object
+from prompt_debugger.core.base.json_values import NULL_TEXTS, as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
-from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, parse_object, text_of
+from prompt_debugger.core.complete.shapes import count_values, parse_object
 
 _NAMES = frozenset({"role", "type", "id"})
 _MAX_CHECKS = 64  # of arguments that may be complete; a stream that names each part again is one call
@@ -73,7 +73,7 @@ class MessageAssembler:
         return message
 
     def _add_call(self, call: JSONObject, position: int) -> None:
-        index = integer_of(call.get("index"))
+        index = as_count(call.get("index"))
         call = self._drop_null_name(index, call)
         slot = self._slot_without(call, position) if index is None else self._slot_at(index, call)
         if slot not in self._calls and len(self._calls) >= MAX_CALLS:
@@ -91,7 +91,7 @@ class MessageAssembler:
             after["function"] = function
         self._calls[slot] = after
         self._highest = max(self._highest, slot.at)
-        self._name(slot, text_of(before_id), text_of(after.get("id")))
+        self._name(slot, as_text(before_id), as_text(after.get("id")))
 
     def _drop_null_name(self, index: int | None, call: JSONObject) -> JSONObject:
         """Return a later part of a named call without a name that is a null turned into text."""
@@ -115,7 +115,7 @@ class MessageAssembler:
         before = self._calls.get(slot)
         if before is None:
             return slot
-        call_id = text_of(call.get("id"))
+        call_id = as_text(call.get("id"))
         known = self._slot_by_id.get(call_id) if call_id else None
         if known is not None and known.at == index:
             return known
@@ -123,7 +123,7 @@ class MessageAssembler:
 
     def _is_another(self, before: JSONObject, call: JSONObject, call_id: str | None) -> bool:
         """Return whether a part at the index of a call begins another call: it has a name and cannot be that one's."""
-        name = text_of(as_object(call.get("function")).get("name"))
+        name = as_text(as_object(call.get("function")).get("name"))
         function = as_object(before.get("function"))
         if not name or not function.get("name"):
             return False
@@ -141,7 +141,7 @@ class MessageAssembler:
 
     def _slot_without(self, call: JSONObject, position: int) -> _Slot:
         """Return the place of a call that names no index: the one with its id, a new one, or the last one."""
-        call_id = text_of(call.get("id"))
+        call_id = as_text(call.get("id"))
         known = self._slot_by_id.get(call_id) if call_id else None
         if known is not None:
             return known
@@ -243,7 +243,7 @@ def _is_text(text: JSON, value: JSON) -> bool:
 def _calls_in(delta: JSONObject) -> tuple[JSONObject, ...]:
     """Return the calls of a delta; early TGI sends one as an object in place of a list."""
     calls = delta.get("tool_calls")
-    return tuple(objects_of([calls] if isinstance(calls, dict) else calls))
+    return tuple(objects_in([calls] if isinstance(calls, dict) else calls))
 
 
 def _joined(fields: JSONObject) -> JSONObject:

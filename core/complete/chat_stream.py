@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, objects_in
 from prompt_debugger.core.base.types import ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import (
@@ -37,7 +37,7 @@ from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogp
 from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_json
+from prompt_debugger.core.complete.shapes import parse_json
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
 
@@ -271,13 +271,13 @@ def read_chat_chunk(data: str, number: int, *, is_complete: bool = True) -> Chat
         return ChatChunk(problem=Problem(f"{name} is not an object: {shorten(chunk)}"))
     error = problem_of_error(chunk)
     problem = None if error is None else Problem(error)
-    choices = objects_of(chunk.get("choices"))
+    choices = objects_in(chunk.get("choices"))
     if len(choices) > MAX_CHOICES:
         words = f"{name} contains {len(choices):,} choices, of which {MAX_CHOICES:,} are read"
         problem = problem or Problem(words, "too-much")
     read, left = [], MAX_VALUES
     choices = choices[:MAX_CHOICES]
-    for choice in [choice for choice in choices if not integer_of(choice.get("index"))] or choices[:1]:
+    for choice in [choice for choice in choices if not as_count(choice.get("index"))] or choices[:1]:
         delta, too_much, count = bound_message(as_object(choice.get("delta")), name, left)
         problem, left = problem or too_much, max(0, left - count)
         read.append(_choice_of(chunk, choice, delta, count))
@@ -295,6 +295,6 @@ def _choice_of(chunk: JSONObject, choice: JSONObject, delta: JSONObject, count: 
         stop_reason_of(choice.get("stop_reason")),
         chat_logprobs_of(choice.get("logprobs")),
         count,
-        integer_of(choice.get("index")) or 0,
+        as_count(choice.get("index")) or 0,
         isinstance(choice.get("text"), str) and not choice.keys() & {"delta", "message"},
     )

@@ -20,11 +20,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.comparable import may_constrain
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_number, as_object, as_text, objects_in
 from prompt_debugger.core.base.text import remove_whitespace
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, TokenLogprob
 from prompt_debugger.core.complete.logprob_text import text_of_tokens
-from prompt_debugger.core.complete.shapes import number_of, objects_of, parse_json, text_of
+from prompt_debugger.core.complete.shapes import parse_json
 
 _FAR_NATS = 1.0  # ties and rounding are far below
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -108,11 +108,11 @@ def _contains_message(text: str, message: JSONObject) -> bool:
 def _pieces(message: JSONObject) -> Iterator[str]:
     """Yield the texts of a message that the model must have written: content, reasoning, names, texts in arguments."""
     for key in ("content", "reasoning", "reasoning_content"):
-        if text := text_of(message.get(key)):
+        if text := as_text(message.get(key)):
             yield text
-    for call in objects_of(message.get("tool_calls")):
+    for call in objects_in(message.get("tool_calls")):
         function = as_object(call.get("function"))
-        if name := text_of(function.get("name")):
+        if name := as_text(function.get("name")):
             yield name
         yield from _texts(_read(function.get("arguments")))
 
@@ -163,7 +163,7 @@ def _least_likely(tokens: Sequence[TokenLogprob]) -> tuple[int, TokenLogprob, tu
 
 def _takes_likeliest(body: JSONObject) -> bool:
     """Return whether a request takes the likeliest token everywhere, and nothing that is known changes which it is."""
-    temperature = number_of(body.get("temperature"))
+    temperature = as_number(body.get("temperature"))
     kind = as_object(body.get("response_format")).get("type", "text")
     is_free = kind == "text" and not may_constrain(body)
     return temperature == 0 and is_free and not any(body.get(name) for name in _CHANGES_SAMPLING)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from prompt_debugger.core.base.comparable import draws_at_random
 from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_count
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import (
     Api,
@@ -56,7 +57,6 @@ from prompt_debugger.core.complete.own_run import AnswerContext, OwnRun, read_ow
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.run_facts import facts_of
 from prompt_debugger.core.complete.second_run import Asking, SecondRun, settled
-from prompt_debugger.core.complete.shapes import integer_of
 from prompt_debugger.core.known_errors import recognise_error
 from prompt_debugger.core.sandbox import in_thread
 
@@ -249,7 +249,7 @@ class Gathering(SecondRun):
     def _may_ask_for_fewer(self, sampling: Sampling) -> bool:
         """Return whether the request without alternatives may show what the listed tokens did not, and must agree."""
         has_better = sampling.completion is not None and sampling.completion.completeness is Completeness.WHOLE
-        wants_alternatives = (integer_of(self.body.get("top_logprobs")) or 0) > 1
+        wants_alternatives = (as_count(self.body.get("top_logprobs")) or 0) > 1
         return wants_alternatives and not has_better and not self.asks_once and not draws_at_random(self.body)
 
     async def _asked_for_fewer(self, sampling: Sampling, rendered: RenderAnswer | None) -> Sampling:

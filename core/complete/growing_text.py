@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.types import StreamDelta
-from prompt_debugger.core.complete.shapes import text_of
 
 _SHORT_CHARS = 20_000
 _PART = 256  # long text is reported each time it has grown by one part in so many
@@ -51,8 +51,8 @@ class VisibleText:
 
     def add(self, delta: StreamDelta) -> None:
         """Add what an event brings."""
-        content = text_of(delta.delta.get("content"))
-        reasoning = text_of(delta.delta.get("reasoning")) or text_of(delta.delta.get("reasoning_content"))
+        content = as_text(delta.delta.get("content"))
+        reasoning = as_text(delta.delta.get("reasoning")) or as_text(delta.delta.get("reasoning_content"))
         if reasoning and not self._content.length:
             self._reasoning.add(reasoning)
         if content:

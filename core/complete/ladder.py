@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.comparable import draws_at_random, may_constrain
 from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_count
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import (
     Basis,
@@ -23,7 +24,6 @@ from prompt_debugger.core.complete.completeness import decoded_from_ids
 from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.logprob_text import pieces_of
 from prompt_debugger.core.complete.run_facts import RunFacts
-from prompt_debugger.core.complete.shapes import integer_of
 from prompt_debugger.core.known_errors import Cause, quoted_output, recognise_error
 
 REFUSED = frozenset({400, 422})
@@ -225,7 +225,7 @@ def place_on_ladder(
 
 def choice_count(body: JSONObject) -> int:
     """Return how many choices a request asks for."""
-    return integer_of(body.get("n")) or 1
+    return as_count(body.get("n")) or 1
 
 
 def same_run_completion(

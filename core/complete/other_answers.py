@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import Api, JSONObject
 from prompt_debugger.core.complete.dialects._received import objects_of_stream
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_object, text_of
+from prompt_debugger.core.complete.shapes import parse_object
 
 _PARTS = {  # by kind of item or block: the part of the message, where it is in the item, and its arguments
     "message": ("content", ".content[0].text"),
@@ -26,8 +26,8 @@ def answer_paths(api: Api, body: str) -> dict[str, str]:
     answer = parse_object(body) if body.lstrip().startswith("{") else _read_stream(body, holder)
     paths: dict[str, str] = {}
     seen: Counter[str] = Counter()
-    for index, item in enumerate(objects_of(answer.get(holder))):
-        kind, place = text_of(item.get("type")) or "", f"{holder}[{index}]"
+    for index, item in enumerate(objects_in(answer.get(holder))):
+        kind, place = as_text(item.get("type")) or "", f"{holder}[{index}]"
         if kind in _CALLS:
             at = f"tool_calls[{seen['call']}]"
             seen["call"] += 1
@@ -40,8 +40,8 @@ def answer_paths(api: Api, body: str) -> dict[str, str]:
 
 def _gemini_paths(body: str) -> dict[str, str]:
     """Return the same of Gemini's parts; a stream has its parts in several answers, which have no common places."""
-    candidates = objects_of(parse_object(body).get("candidates")) if body.lstrip().startswith("{") else ()
-    parts = objects_of(as_object(candidates[0].get("content")).get("parts")) if candidates else ()
+    candidates = objects_in(parse_object(body).get("candidates")) if body.lstrip().startswith("{") else ()
+    parts = objects_in(as_object(candidates[0].get("content")).get("parts")) if candidates else ()
     paths: dict[str, str] = {}
     count = 0
     for index, part in enumerate(parts):
@@ -62,6 +62,6 @@ def _read_stream(text: str, holder: str) -> JSONObject:
         response = as_object(value.get("response"))
         if response.get(holder):
             return response
-        if (block := as_object(value.get("content_block"))) and (index := integer_of(value.get("index"))) is not None:
+        if (block := as_object(value.get("content_block"))) and (index := as_count(value.get("index"))) is not None:
             blocks[index] = block
     return {holder: [blocks[index] for index in sorted(blocks)]}

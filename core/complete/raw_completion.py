@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, Basis, Completion, JSONObject, TokenLogprob, Usage
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import completion_logprobs_of, problem_of_error, stop_reason_of, usage_of
@@ -17,7 +17,6 @@ from prompt_debugger.core.complete.growing_text import GrowingText
 from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
 from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
 
@@ -178,19 +177,19 @@ def _chunk_of(answer: JSON) -> RawChunk:
     if (problem := problem_of_error(whole)) is not None:
         message = f"raw completion: {problem}"
         raise BackendError(message, kind="broken-stream", body=json.dumps(answer)[:_BODY_CHARS])
-    choices = objects_of(whole.get("choices"))
+    choices = objects_in(whole.get("choices"))
     if len(choices) > MAX_CHOICES:
         message = f"the raw completion's answer contains {len(choices):,} choices, more than {MAX_CHOICES:,}"
         raise BackendError(message, kind="odd-answer")
-    first = [choice for choice in choices if integer_of(choice.get("index")) in (0, None)]
+    first = [choice for choice in choices if as_count(choice.get("index")) in (0, None)]
     return RawChunk(tuple(_choice_of(whole, choice) for choice in first), usage_of(whole.get("usage")))
 
 
 def _choice_of(answer: JSONObject, choice: JSONObject) -> RawChoice:
     return RawChoice(
-        text_of(choice.get("text")) or "",
+        as_text(choice.get("text")) or "",
         run_facts.output_ids(answer, choice),
-        text_of(choice.get("finish_reason")),
+        as_text(choice.get("finish_reason")),
         stop_reason_of(choice.get("stop_reason")),
         completion_logprobs_of(choice.get("logprobs")),
     )

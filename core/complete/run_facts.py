@@ -18,11 +18,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.engines import ENGINES
 from prompt_debugger.core.complete.reading import READING, read
-from prompt_debugger.core.complete.shapes import ids_of, objects_of, parse_object, text_of
+from prompt_debugger.core.complete.shapes import ids_of, parse_object
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
 
@@ -49,7 +49,7 @@ def output_ids(answer: JSONObject, choice: JSONObject) -> tuple[int, ...] | None
 
 def prompt_ids(answer: JSONObject) -> tuple[int, ...] | None:
     """Return the ids of the prompt, where an answer reports them."""
-    for place in (answer, *_proxied(answer), *objects_of(answer.get("choices"))):
+    for place in (answer, *_proxied(answer), *objects_in(answer.get("choices"))):
         if (ids := ids_of(place.get("prompt_token_ids"))) is not None:
             return ids
     return _own_ids(answer, _PROMPT_IDS)
@@ -58,9 +58,9 @@ def prompt_ids(answer: JSONObject) -> tuple[int, ...] | None:
 def prompt_text(answer: JSONObject) -> str | None:
     """Return the text of the prompt, where an answer reports it."""
     for place in (answer, *_proxied(answer)):
-        if (text := text_of(place.get("prompt_text"))) is not None:
+        if (text := as_text(place.get("prompt_text"))) is not None:
             return text
-    return next((text for keys in _PROMPT_TEXT if (text := text_of(_at(answer, keys))) is not None), None)
+    return next((text for keys in _PROMPT_TEXT if (text := as_text(_at(answer, keys))) is not None), None)
 
 
 @admit
@@ -98,7 +98,7 @@ def read_facts(body: str) -> RunFacts:
     settings = as_object(verbose.get("generation_settings"))
     grammar: JSONObject = {key: settings[key] for key in _GRAMMAR_FIELDS if key in settings}
     return RunFacts(
-        _FINISH_BY_STOP_TYPE.get(text_of(verbose.get("stop_type")) or ""),
+        _FINISH_BY_STOP_TYPE.get(as_text(verbose.get("stop_type")) or ""),
         "generation_settings" in verbose,
         json.dumps(grammar, ensure_ascii=False) if settings.get("grammar") else None,
         usage[_DETAILS] is not None if _DETAILS in usage else None,
@@ -107,7 +107,7 @@ def read_facts(body: str) -> RunFacts:
 
 def stop_word(answer: JSONObject) -> str | None:
     """Return the stop string that llama.cpp says it ended at."""
-    return text_of(as_object(answer.get(_VERBOSE)).get("stopping_word")) or None
+    return as_text(as_object(answer.get(_VERBOSE)).get("stopping_word")) or None
 
 
 def _own_ids(value: JSONObject, places: Sequence[tuple[str, ...]]) -> tuple[int, ...] | None:
@@ -126,5 +126,5 @@ def _at(value: JSONObject, keys: tuple[str, ...]) -> JSON:
 
 
 def _proxied(answer: JSONObject) -> tuple[JSONObject, ...]:
-    places = (answer, *objects_of(answer.get("choices")))
+    places = (answer, *objects_in(answer.get("choices")))
     return tuple(as_object(place.get(_PROXIED)) for place in places)

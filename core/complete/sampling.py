@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prompt_debugger.core.base.json_values import as_count
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
-from prompt_debugger.core.complete.shapes import integer_of
 
 CARRIED_FIELDS = (
     "model", "temperature", "top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty",
@@ -46,7 +46,7 @@ def sampling_of_chat(
     max_tokens = max_tokens_of_chat(body, prompt_length=prompt_length, max_model_len=max_model_len, rendered=rendered)
     sampling["max_tokens"] = _UNKNOWN_CONTEXT_MAX_TOKENS if max_tokens is None else max_tokens
     if body.get("logprobs") is True:
-        sampling["logprobs"] = integer_of(body.get("top_logprobs")) or 0
+        sampling["logprobs"] = as_count(body.get("top_logprobs")) or 0
     if rendered is not None:
         if rendered.constraint is not None:
             sampling["structured_outputs"] = rendered.constraint
@@ -62,7 +62,7 @@ def max_tokens_of_chat(
     if rendered is not None and rendered.max_tokens is not None:
         return rendered.max_tokens
     for key in ("max_completion_tokens", "max_tokens"):
-        wanted = integer_of(body.get(key))
+        wanted = as_count(body.get(key))
         if wanted is not None:
             return wanted
     if prompt_length is not None and max_model_len is not None and max_model_len > prompt_length:

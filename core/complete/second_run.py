@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from prompt_debugger.core.base.comparable import draws_at_random
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import Basis, ChatResult, Completion, JSONObject, Prompt, Server
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
@@ -20,7 +20,6 @@ from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.ladder import Sampling
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.sampling import sampling_of_chat
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.sandbox import in_thread
 
 _Result = TypeVar("_Result")
@@ -141,7 +140,7 @@ class SecondRun:
         completion, counted = sampling.completion, chat.usage
         if completion is None or completion.usage is not None or counted is None or completion.token_ids is not None:
             return sampling
-        if completion.text.strip() != (text_of(chat.message.get("content")) or "").strip() or draws_at_random(
+        if completion.text.strip() != (as_text(chat.message.get("content")) or "").strip() or draws_at_random(
             self.body
         ):
             return sampling
@@ -164,14 +163,14 @@ class SecondRun:
         """
         text = text if self.reported_template is None else self.reported_template.text
         ours = None if self.tokenizer is None or text is None else self.tokenizer.encode(text)
-        functions = [as_object(tool.get("function")) for tool in objects_of(self.body.get("tools"))]
+        functions = [as_object(tool.get("function")) for tool in objects_in(self.body.get("tools"))]
         return Witness(
             server_kind=self.server.kind,
             tokenizer=self.tokenizer,
             prompt_length=None if ours is None else len(ours),
             tokenizes_alike=ours is None or reported_ids is None or ours == reported_ids,
             has_stop_strings=bool(self.body.get("stop")),
-            tool_names=[name for name in (text_of(one.get("name")) for one in functions) if name],
+            tool_names=[name for name in (as_text(one.get("name")) for one in functions) if name],
         )
 
     def _sampling_fields(self, prompt_length: int | None, rendered: RenderAnswer | None) -> JSONObject:

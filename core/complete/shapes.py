@@ -13,26 +13,6 @@ MAX_LOOK_COMMAS = 300_000
 MAX_PARTS = 1_000_000  # log-probabilities of 20,000 tokens have fewer; in each of ten million a second is lost
 
 
-def objects_of(value: JSON) -> tuple[JSONObject, ...]:
-    """Return the objects of a list, in order; nothing if `value` is not a list."""
-    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
-
-
-def text_of(value: JSON) -> str | None:
-    """Return `value` if it is a string."""
-    return value if isinstance(value, str) else None
-
-
-def integer_of(value: JSON) -> int | None:
-    """Return `value` if it is an integer; a boolean is not one."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def number_of(value: JSON) -> float | None:
-    """Return `value` as a float if it is a number; a boolean is not one."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
 def ids_of(value: JSON) -> tuple[int, ...] | None:
     """Return a list of token ids; `None` if an entry is not an id, or no context is as long."""
     if not isinstance(value, list) or len(value) > MAX_IDS:

@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
-from prompt_debugger.core.diagnose.fields import as_list, body_of
+from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.taken import reads
 from prompt_debugger.core.diagnose.words import lowered
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object, as_text
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 
 # What data sets have next to `messages`, and requests do not.
@@ -62,21 +62,6 @@ class Reasoning(NamedTuple):
 
     field: str
     text: str
-
-
-def as_list(value: JSON) -> list[JSON]:
-    """Return `value` if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def as_text(value: JSON) -> str | None:
-    """Return `value` if it is a string."""
-    return value if isinstance(value, str) else None
-
-
-def as_count(value: JSON) -> int | None:
-    """Return `value` if it is an integer; a boolean is not one."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def body_of(trace: Trace) -> JSONObject:

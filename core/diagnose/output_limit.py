@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import as_count
 from prompt_debugger.core.base.types import Api, Finding, JSONObject, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_context_word
-from prompt_debugger.core.diagnose.fields import as_count, body_of
+from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.trace_queries import completion_tokens, max_tokens_of
 

@@ -14,19 +14,12 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_list, as_object, decode_json
 from prompt_debugger.core.base.types import JSON, ChatResult, Server, Trace
 from prompt_debugger.core.diagnose.calls.bare_lists import model_names
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.endings import is_limit_word
-from prompt_debugger.core.diagnose.fields import (
-    CallField,
-    as_list,
-    calls_of_message,
-    content_of,
-    reasoning_of,
-    request_tools,
-)
+from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, content_of, reasoning_of, request_tools
 from prompt_debugger.core.diagnose.reported_words import Reported
 
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")

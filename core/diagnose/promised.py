@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object, decode_json, decoded, is_json
+from prompt_debugger.core.base.json_values import as_list, as_object, as_text, decode_json, decoded, is_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of, stops_early
-from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail
 from prompt_debugger.core.diagnose.schemas import violations
 from prompt_debugger.core.diagnose.trace_queries import opens_with_thought, why_cut

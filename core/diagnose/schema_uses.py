@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.types import JSON, JSONObject, ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.fields import CallField, as_text, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
 from prompt_debugger.core.diagnose.promised import promised_json, promised_text
 from prompt_debugger.core.diagnose.schemas import walk_schema
 from prompt_debugger.core.diagnose.trace_queries import body_calls, written_as

@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from prompt_debugger.core.base.json_values import as_count, as_text
 from prompt_debugger.core.base.types import (
     Basis,
     CallMatch,
@@ -29,7 +30,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.endings import is_limit_word, is_normal_end
-from prompt_debugger.core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
+from prompt_debugger.core.diagnose.fields import CallField, body_of, calls_of_message
 from prompt_debugger.core.formats import TABLES, ReasoningPair
 
 QUOTE_CHARS = 120

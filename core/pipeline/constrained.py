@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.core.base.types import JSON, JSONObject, Parse, Trace
+from prompt_debugger.core.base.json_values import as_text
+from prompt_debugger.core.base.types import JSONObject, Parse, Trace
 from prompt_debugger.core.pipeline.cases import cached_tokenizer
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS
 from prompt_debugger.core.report.wire import dump_document
@@ -47,8 +48,8 @@ def judge_constrained(case: JSONObject, parse: Parse, level: str, engine: Gramma
         parse.raw,
         [item for item in ids if isinstance(item, int)] if isinstance(ids, list) else None,
         cached_tokenizer(source) if isinstance(source, str) else None,
-        _text(case.get("prompt_tail")) or "",
-        _text(case.get("finish_reason")),
+        as_text(case.get("prompt_tail")) or "",
+        as_text(case.get("finish_reason")),
     )
     declared = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
     return dump_document(first_illegal_token(judged, declared, parse.parsed.format, level, engine=engine))
@@ -81,7 +82,3 @@ def judge_trace(trace: Trace, level: str, engine: GrammarEngine, tokenizer: str 
         trace.raw.finish_reason,
     )
     return first_illegal_token(judged, trace.request.tools, trace.parse.parsed.format, enforcement, engine=engine)
-
-
-def _text(value: JSON) -> str | None:
-    return value if isinstance(value, str) else None

@@ -6,12 +6,12 @@ Source: https://docs.anthropic.com/en/api/messages, as of 2026-10.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.request.body_work import OF_SERVERS, BodyWork, keep_tools, objects_in, plain_text
+from prompt_debugger.core.request.body_work import OF_SERVERS, BodyWork, keep_tools, plain_text
 
 
 def is_anthropic_body(value: JSONObject) -> bool:
@@ -160,7 +160,7 @@ def _output_config(config: JSONObject, work: BodyWork) -> None:
             work.note_loss(f"output_config.{name}", f"`output_config.{name}` does not exist in chat completions.")
 
 
-def _tools(tools: list[JSONObject], work: BodyWork) -> Iterator[JSON]:
+def _tools(tools: Sequence[JSONObject], work: BodyWork) -> Iterator[JSON]:
     count = 0
     for index, tool in enumerate(tools):
         if _is_built_in(tool) and "input_schema" not in tool:

@@ -8,8 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
-from prompt_debugger.core.request.body_work import MAX_NOTICES, objects_in
+from prompt_debugger.core.request.body_work import MAX_NOTICES
 
 LIMITS = ("max_completion_tokens", "max_tokens")
 _DATA_URL = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80});base64,(.*)", re.DOTALL)

@@ -15,9 +15,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.request.body_work import BodyWork, keep_tools, objects_in, plain_text
+from prompt_debugger.core.request.body_work import BodyWork, keep_tools, plain_text
 
 _CONFIG = {
     "maxTokens": "max_tokens",

@@ -131,11 +131,6 @@ class CallIds:
         return None if at is None else self.waiting.pop(at)[1]
 
 
-def objects_in(value: JSON) -> list[JSONObject]:
-    """Return the objects of a list; none of anything else."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def plain_text(parts: list[JSON]) -> JSON:
     """Return a single text part as its text, which every template reads; else the parts."""
     only = parts[0] if len(parts) == 1 else None

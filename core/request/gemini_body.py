@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.request.body_work import BodyWork, CallIds, objects_in
+from prompt_debugger.core.request.body_work import BodyWork, CallIds
 
 _CONFIG = {
     "temperature": "temperature",

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.text import line_column
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice
 from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT
@@ -131,15 +132,11 @@ def _fetched(reader: _Reader) -> tuple[str | None, JSON]:
         raise reader.error(at, "The call sends no body.")
     start = reader.blank(at + 1)
     if text.startswith("axios", call.start()):
-        return _text_or_none(address), reader.value(start, ())[0]
+        return as_text(address), reader.value(start, ())[0]
     options = re.compile(r"\bbody\s*:\s*").search(text, start)
     if options is None:
         raise reader.error(start, "The call sends no body.")
-    return _text_or_none(address), reader.value(options.end(), (), is_body=True)[0]
-
-
-def _text_or_none(value: JSON) -> str | None:
-    return value if isinstance(value, str) else None
+    return as_text(address), reader.value(options.end(), (), is_body=True)[0]
 
 
 @dataclass(slots=True)

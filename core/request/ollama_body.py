@@ -5,9 +5,9 @@ Source: https://docs.ollama.com/api, as of 2026-10.
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.request.body_work import BodyWork, CallIds, objects_in
+from prompt_debugger.core.request.body_work import BodyWork, CallIds
 
 _OWN = ("options", "keep_alive", "think", "format")
 _OF_GENERATE = (*_OWN, "system", "template", "raw", "context", "suffix")

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.base.types import Api, JSONObject, Notice
 from prompt_debugger.core.request.anthropic_body import convert_anthropic, is_anthropic_body
 from prompt_debugger.core.request.bedrock_body import convert_converse, is_converse_body
-from prompt_debugger.core.request.body_work import BodyWork, objects_in
+from prompt_debugger.core.request.body_work import BodyWork
 from prompt_debugger.core.request.gemini_body import convert_gemini, is_gemini_body
 from prompt_debugger.core.request.ollama_body import convert_ollama, is_ollama_body
 from prompt_debugger.core.request.responses_body import convert_responses, is_responses_body

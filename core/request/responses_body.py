@@ -5,10 +5,10 @@ Source: https://platform.openai.com/docs/api-reference/responses, as of 2026-10.
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.base.wire import name_in
-from prompt_debugger.core.request.body_work import OF_SERVERS, BodyWork, keep_tools, objects_in, plain_text
+from prompt_debugger.core.request.body_work import OF_SERVERS, BodyWork, keep_tools, plain_text
 from prompt_debugger.core.request.responses_tools import LATER_TOOLS, flat_tools, later_tools, set_choice
 
 

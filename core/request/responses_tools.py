@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.base.wire import name_in
-from prompt_debugger.core.request.body_work import BodyWork, objects_in
+from prompt_debugger.core.request.body_work import BodyWork
 
 _ONE_TEXT: JSONObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 _CALLED = ("function", "custom")

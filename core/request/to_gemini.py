@@ -9,10 +9,9 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.request.api_work import ApiWork, data_of_url, limit_of, reasoning_of, text_of_parts
-from prompt_debugger.core.request.body_work import objects_in
 
 _CONFIG: Mapping[str, str] = {
     "temperature": "temperature",

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, Api, JSONObject
 from prompt_debugger.core.request.api_work import LIMITS, ApiWork, data_of_url, limit_of, reasoning_of, text_of_parts
-from prompt_debugger.core.request.body_work import objects_in
 from prompt_debugger.core.request.other_bodies import Converted
 from prompt_debugger.core.request.to_gemini import SAME, gemini_option, write_gemini
 

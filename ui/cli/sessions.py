@@ -8,9 +8,8 @@ from pathlib import Path
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.files import write_named
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.pipeline import case_setup
 from prompt_debugger.core.tools.sessions import follow_sessions, gather_exchanges, sessions_to_json
 from prompt_debugger.ui.cli.output import FOUND, OK, masked_line, print_json, print_text, read_input
@@ -54,14 +53,14 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(document)
     else:
-        print_text(_words(objects_of(document["sessions"])))
-    return FOUND if any(session["recomputed_tokens"] for session in objects_of(document["sessions"])) else OK
+        print_text(_words(objects_in(document["sessions"])))
+    return FOUND if any(session["recomputed_tokens"] for session in objects_in(document["sessions"])) else OK
 
 
 def _words(sessions: Sequence[JSONObject]) -> str:
     lines = []
     for session in sessions:
-        turns, unit = objects_of(session["turns"]), session["unit"]
+        turns, unit = objects_in(session["turns"]), session["unit"]
         cost = session["cost"]
         price = "" if cost is None else f", cost {cost:.4f}{' (estimated)' if session['is_cost_estimated'] else ''}"
         lines.append(

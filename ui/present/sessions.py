@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.shapes import integer_of, objects_of
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import count_of, shortened
 
@@ -17,9 +16,9 @@ _MAX_NOTES = 5
 
 def sessions_payload(document: JSONObject, source: str, unread: Sequence[str] = (), *, is_running: bool = False) -> str:
     """Return the payload of the sessions."""
-    sessions = objects_of(document["sessions"])
-    turns = sum(len(objects_of(one["turns"])) for one in sessions)
-    again = sum(integer_of(one["recomputed_tokens"]) or 0 for one in sessions)
+    sessions = objects_in(document["sessions"])
+    turns = sum(len(objects_in(one["turns"])) for one in sessions)
+    again = sum(as_count(one["recomputed_tokens"]) or 0 for one in sessions)
     unit = str(sessions[0]["unit"]) if sessions else "token"
     summary = f"{count_of(again, unit)} computed again" if again else f"no {unit} is computed again"
     drawn: list[JSON] = [_session(one) for one in sessions]
@@ -36,11 +35,11 @@ def sessions_payload(document: JSONObject, source: str, unread: Sequence[str] = 
 
 
 def _session(session: JSONObject) -> JSONObject:
-    turns = objects_of(session["turns"])
+    turns = objects_in(session["turns"])
     unit = str(session["unit"])
     title = f"Session {session['id']}" + (f", {session['model']}" if session["model"] else "")
-    again = integer_of(session["recomputed_tokens"]) or 0
-    longest = max((integer_of(turn["prompt_tokens"]) or 0 for turn in turns), default=0)
+    again = as_count(session["recomputed_tokens"]) or 0
+    longest = max((as_count(turn["prompt_tokens"]) or 0 for turn in turns), default=0)
     drawn: list[JSON] = [_turn(number, turn, unit, longest) for number, turn in enumerate(turns[:MAX_TURNS], 1)]
     return {
         "title": f"{title}: {count_of(len(turns), 'request')}, {count_of(again, unit)} computed again",
@@ -50,13 +49,13 @@ def _session(session: JSONObject) -> JSONObject:
 
 
 def _turn(number: int, turn: JSONObject, unit: str, longest: int) -> JSONObject:
-    count, kept, again = (integer_of(turn[name]) or 0 for name in ("prompt_tokens", "kept_tokens", "recomputed_tokens"))
+    count, kept, again = (as_count(turn[name]) or 0 for name in ("prompt_tokens", "kept_tokens", "recomputed_tokens"))
     parts: list[JSON] = [
         [name, size / max(1, longest)]
         for name, size in (("kept", kept), ("again", again), ("new", max(0, count - kept - again)))
     ]
     words = f"{kept:,} kept, {again:,} computed again, of {count_of(count, unit)}"
-    reported = integer_of(turn["cached_tokens"])
+    reported = as_count(turn["cached_tokens"])
     server = "" if reported is None else f"the server reused {count_of(reported, 'token')}"
     problem = str(turn["problem"] or "")
     return {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, objects_in
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.complete.shapes import integer_of, objects_of
 
 _WIDTH, _LABEL, _ROW = 900, 60, 22
 _MAX_TURNS = 400
@@ -16,14 +15,14 @@ _PARTS = (("kept", "#4c9a6a"), ("recomputed", "#d1495b"), ("new", "#9aa5b1"))
 
 def sessions_to_svg(document: JSONObject) -> str:
     """Return the picture; every number is next to its bar, so nothing is said by length or colour alone."""
-    sessions = objects_of(document["sessions"])
-    counts = [integer_of(turn["prompt_tokens"]) or 0 for one in sessions for turn in objects_of(one["turns"])]
+    sessions = objects_in(document["sessions"])
+    counts = [as_count(turn["prompt_tokens"]) or 0 for one in sessions for turn in objects_in(one["turns"])]
     scale = (_WIDTH - _LABEL - 300) / max(1, *counts)
     lines: list[str] = []
     for session in sessions:
         title = f"Session {session['id']} {session['model'] or ''}: {session['recomputed_tokens']} {session['unit']}s"
         lines.append(_text(0, len(lines), f"{title} recomputed"))
-        for number, turn in enumerate(objects_of(session["turns"])[:_MAX_TURNS], 1):
+        for number, turn in enumerate(objects_in(session["turns"])[:_MAX_TURNS], 1):
             lines.append(_bar(len(lines), number, turn, scale))
     legend = "".join(
         f'<rect x="{_LABEL + 120 * place}" y="4" width="12" height="12" fill="{colour}"/>'
@@ -38,7 +37,7 @@ def sessions_to_svg(document: JSONObject) -> str:
 
 
 def _bar(row: int, number: int, turn: JSONObject, scale: float) -> str:
-    count, kept, again = (integer_of(turn[name]) or 0 for name in ("prompt_tokens", "kept_tokens", "recomputed_tokens"))
+    count, kept, again = (as_count(turn[name]) or 0 for name in ("prompt_tokens", "kept_tokens", "recomputed_tokens"))
     x, made = float(_LABEL), [_text(0, row, str(number))]
     for (_, colour), size in zip(_PARTS, (kept, again, max(0, count - kept - again)), strict=True):
         top = _ROW * (row + 1) + 4

@@ -28,10 +28,10 @@ import json
 import re
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.union_faults import drop_other_forms, is_class, note_forms_left_out
-from prompt_debugger.core.complete.shapes import parse_json, text_of
+from prompt_debugger.core.complete.shapes import parse_json
 from prompt_debugger.core.known_errors import quoted_output
 
 MAX_CHARS = 4000
@@ -107,7 +107,7 @@ def read_words(content_type: str, body: str) -> ServerWords:
 def words_of_value(value: JSON) -> ServerWords:
     """Read the value of an error's body."""
     error = _innermost(value)
-    output = text_of(error.get("failed_generation")) or _checked_text(error)
+    output = as_text(error.get("failed_generation")) or _checked_text(error)
     text = words_of(value)
     most = MAX_CHARS if quoted_output(text) is None else MAX_QUOTED_CHARS
     return ServerWords(text[:most], _field_of(value, _DEPTH), _code_of(error), output)
@@ -115,7 +115,7 @@ def words_of_value(value: JSON) -> ServerWords:
 
 def _checked_text(error: JSONObject) -> str | None:
     """Return the text in which pydantic found no JSON, as it lists it: `{"type": "json_invalid", "input": "…"}`."""
-    return text_of(error.get("input")) if error.get("type") == "json_invalid" else None
+    return as_text(error.get("input")) if error.get("type") == "json_invalid" else None
 
 
 def error_of_answer(answer: JSONObject) -> JSON:
@@ -181,7 +181,7 @@ def _search(value: JSON, depth: int) -> str:
         message = f"{message.rstrip('.!:')}: {' '.join(more.split())}"
     path = _path_of(value.get("loc")) or ("body" if message in _OF_BODY and value.get("loc") == ["body"] else "")
     raw = as_object(value.get("metadata")).get("raw")
-    upstream = text_of(raw) or _places_in(raw)
+    upstream = as_text(raw) or _places_in(raw)
     if message and upstream and upstream not in message:
         message = f"{message}: {upstream}"
     return f"`{path}`: {message}" if message and path else message
@@ -190,7 +190,7 @@ def _search(value: JSON, depth: int) -> str:
 def _places_in(raw: JSON) -> str:
     """Return what a validator lists, as OpenRouter passes it on: each place with its words; "" of anything else."""
     listed = [as_object(one) for one in (raw[:_MAX_DETAILS] if isinstance(raw, list) else [])]
-    parts = [(_path_of(one.get("path")), text_of(one.get("message"))) for one in listed]
+    parts = [(_path_of(one.get("path")), as_text(one.get("message"))) for one in listed]
     return "; ".join(f"`{path}`: {words}" for path, words in parts if path and words)
 
 
@@ -199,7 +199,7 @@ def _details_of(error: JSONObject) -> list[tuple[str, str]]:
     listed = error.get("details")
     found: list[tuple[str, str]] = []
     for one in map(as_object, listed[:_MAX_DETAILS] if isinstance(listed, list) else []):
-        place, words = text_of(one.get("param")), text_of(one.get("message"))
+        place, words = as_text(one.get("param")), as_text(one.get("message"))
         if not place or not words:
             return []
         found.append((_path_of_pointer(place), words))
@@ -230,10 +230,10 @@ def _field_of(value: JSON, depth: int) -> str | None:
         return _field_of_python(value)
     if not isinstance(value, dict):
         return None
-    named = (text_of(value.get("param")) or "").removeprefix("body.")
+    named = (as_text(value.get("param")) or "").removeprefix("body.")
     named = "" if _NO_FIELD.fullmatch(named) else named  # Cerebras gives the kind of fault there
     named = named or _path_of(value.get("loc"))
-    listed = faults_in(text_of(value.get("message")) or "") if named else []
+    listed = faults_in(as_text(value.get("message")) or "") if named else []
     if listed and (inner := _field_of(listed, 2)) is not None:
         return inner  # a server that names the first of many errors (vLLM)
     named = named or next((place for place, _ in _details_of(value)), "")
@@ -390,7 +390,7 @@ def _member_of(item: JSON) -> tuple[str, str]:
 def _is_of_other_kind(item: JSON) -> bool:
     loc = as_object(item).get("loc")
     last = loc[-1] if isinstance(loc, list) and loc else None
-    return last in ("role", "type") and (text_of(as_object(item).get("msg")) or "").startswith("Input should be '")
+    return last in ("role", "type") and (as_text(as_object(item).get("msg")) or "").startswith("Input should be '")
 
 
 def _is_of_whole_member(item: JSON) -> bool:
@@ -414,4 +414,4 @@ def _innermost(value: JSON) -> JSONObject:
 
 
 def _code_of(error: JSONObject) -> str | None:
-    return next((found for key in ("code", "type", "status") if (found := text_of(error.get(key)))), None)
+    return next((found for key in ("code", "type", "status") if (found := as_text(error.get(key)))), None)

@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import BackendError, shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.shapes import parse_look, text_of
+from prompt_debugger.core.complete.shapes import parse_look
 
 _NOT_SENT = ("stream", "stream_options")
 
@@ -47,7 +47,7 @@ async def request_template(connection: HttpConnection, body: JSONObject) -> Temp
     """
     sent: JSONObject = {key: value for key, value in body.items() if key not in _NOT_SENT}
     fields = as_object(await connection.post_for_json("/apply-template", sent))
-    text = text_of(fields.get("prompt"))
+    text = as_text(fields.get("prompt"))
     if text is None:
         raise BackendError(f"`/apply-template` answered in an unexpected shape: {shorten(fields)}.", kind="odd-answer")
     try:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSONObject, Server
 from prompt_debugger.core.complete.backends.http import Answer, HttpConnection
 from prompt_debugger.core.complete.engines import ENGINES, UNKNOWN, Engine, Looks
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_look, text_of
+from prompt_debugger.core.complete.shapes import parse_look
 
 _NO_KEY = 401
 _NAMES = 8
@@ -51,7 +51,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
         raise models
     # Not together with the others: a proxy with many routes takes seconds to write it, and answers nothing meanwhile.
     await looks.ask("/openapi.json")
-    entries = objects_of(parse_look(looks.text("/v1/models")).get("data"))[:_MAX_MODELS]
+    entries = objects_in(parse_look(looks.text("/v1/models")).get("data"))[:_MAX_MODELS]
     entry = _entry_of(entries, model)
     engine = await _recognise(looks, entry or (entries[0] if entries else {}), models)
     features = await _features_of(looks, engine)
@@ -61,12 +61,12 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     server = Server(
         base_url=connection.address.base_url,
         kind=engine.kind,
-        version=text_of(parse_look(looks.text("/version")).get("version")),
-        model=model or text_of(entry.get("id")),
-        max_model_len=integer_of(entry.get("max_model_len")),
-        model_root=text_of(entry.get("root")),
+        version=as_text(parse_look(looks.text("/version")).get("version")),
+        model=model or as_text(entry.get("id")),
+        max_model_len=as_count(entry.get("max_model_len")),
+        model_root=as_text(entry.get("root")),
         features=features,
-        served_models=tuple(name for name in (text_of(one.get("id")) for one in entries) if name),
+        served_models=tuple(name for name in (as_text(one.get("id")) for one in entries) if name),
     )
     server = await engine.add_details(looks, server)
     wants_key = isinstance(models, BackendError) and models.status == _NO_KEY
@@ -102,7 +102,7 @@ async def _recognise(looks: Looks, entry: JSONObject, models: Answer | BackendEr
 
 
 def _claimed_engine(looks: Looks, entry: JSONObject, models: Answer | BackendError) -> Engine:
-    owner = text_of(entry.get("owned_by")) or ""
+    owner = as_text(entry.get("owned_by")) or ""
     header = models.headers.get("server", "") if isinstance(models, Answer) else ""
     metrics = looks.text("/metrics")
     by_owner = (one for one in ENGINES.values() if owner in one.marks.owners)

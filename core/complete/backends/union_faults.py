@@ -18,9 +18,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.complete.shapes import text_of
 
 NO_FORM = "None of the forms that the server knows accepts this value"
 
@@ -101,7 +100,7 @@ def note_forms_left_out(items: list[JSON]) -> list[JSON]:
 
 def _fault_of(item: JSON) -> _Fault | None:
     value = as_object(item)
-    loc, says = value.get("loc"), text_of(value.get("msg"))
+    loc, says = value.get("loc"), as_text(value.get("msg"))
     if not isinstance(loc, list) or says is None:
         return None
     steps = tuple(

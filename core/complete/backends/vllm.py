@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import BackendError, shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text
 from prompt_debugger.core.base.types import JSON, JSONObject, ServerGrammar
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.shapes import ids_of, integer_of, parse_look, text_of
+from prompt_debugger.core.complete.shapes import ids_of, parse_look
 
 _TOKENIZE_FIELDS = (
     "model", "messages", "tools", "chat_template", "chat_template_kwargs", "add_generation_prompt",
@@ -60,7 +60,7 @@ class RenderAnswer:
     @property
     def max_tokens(self) -> int | None:
         """How many tokens the chat may generate."""
-        return integer_of(self.sampling.get("max_tokens"))
+        return as_count(self.sampling.get("max_tokens"))
 
 
 async def request_render(
@@ -131,7 +131,7 @@ async def request_text(connection: HttpConnection, model: str | None, token_ids:
     if model is not None:
         sent["model"] = model
     fields = as_object(await connection.post_for_json("/detokenize", sent))
-    text = text_of(fields.get("prompt")) if "prompt" in fields else text_of(fields.get("content"))
+    text = as_text(fields.get("prompt")) if "prompt" in fields else as_text(fields.get("content"))
     if text is None:
         raise _odd("/detokenize", fields)
     return text

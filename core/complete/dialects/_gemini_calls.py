@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects.base import StreamDraft
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\['((?:[^'\\]|\\.)*)'\]")
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
@@ -26,7 +25,7 @@ class CallsInPieces:
     def take(self, call: JSONObject, draft: StreamDraft) -> None:
         """Take a `functionCall`: a whole call, or the first, a further or the last piece of one."""
         goes_on = _field(call, "willContinue") is True
-        pieces = objects_of(_field(call, "partialArgs"))
+        pieces = objects_in(_field(call, "partialArgs"))
         if call.get("name") is not None or (self._begun is None and not pieces):
             self.finish(draft)
             if not goes_on and not pieces:
@@ -34,7 +33,7 @@ class CallsInPieces:
                 return
             self._begun, self._arguments = call, {}
         for piece in pieces:
-            self._arguments = _set(self._arguments, _steps(text_of(_field(piece, "jsonPath")) or ""), _value_of(piece))
+            self._arguments = _set(self._arguments, _steps(as_text(_field(piece, "jsonPath")) or ""), _value_of(piece))
         if not goes_on and self._begun is not None:
             self.finish(draft)
 

@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from prompt_debugger.core.base.errors import shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _API = "Anthropic's Messages API"
 _REASONS: Mapping[str, str] = MappingProxyType(
@@ -57,42 +56,42 @@ def _is_answer(value: JSONObject) -> bool:
         return False
     if value.get("type") == "message":
         return True
-    kinds = [text_of(block.get("type")) for block in objects_of(content)]
+    kinds = [as_text(block.get("type")) for block in objects_in(content)]
     if len(kinds) < len(content) or not all(kind in _BLOCKS for kind in kinds):
         return False
     if "stop_reason" in value or any(kind in ("tool_use", "thinking") for kind in kinds):
         return True
     # A tool's result over MCP looks the same, but for what only a model writes.
     is_alone = value.keys() <= {"role", "content"} and "text" in kinds
-    return is_alone and any(_MARKUP.search(text_of(one.get("text")) or "") for one in objects_of(content))
+    return is_alone and any(_MARKUP.search(as_text(one.get("text")) or "") for one in objects_in(content))
 
 
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
-    for block in objects_of(value["content"]):
+    for block in objects_in(value["content"]):
         match block.get("type"):
             case "text":
-                draft.texts.append(text_of(block.get("text")) or "")
+                draft.texts.append(as_text(block.get("text")) or "")
             case "thinking":
-                draft.reasoning.append(text_of(block.get("thinking")) or "")
+                draft.reasoning.append(as_text(block.get("thinking")) or "")
             case "tool_use":
                 draft.call(block.get("id"), block.get("name"), block.get("input", {}))
             case other:
                 draft.note(no_place(other))
-    reason = text_of(value.get("stop_reason"))
+    reason = as_text(value.get("stop_reason"))
     return of_message(
         _API,
         draft.message(),
         None if reason is None else _REASONS.get(reason, reason),
         whole=value if "stop_reason" in value else None,
         usage=_usage(value.get("usage")),
-        stop_reason=text_of(value.get("stop_sequence")),
+        stop_reason=as_text(value.get("stop_sequence")),
         notes=draft.notes,
     )
 
 
 def _is_event(value: JSONObject) -> bool:
-    return text_of(value.get("type")) in _EVENTS
+    return as_text(value.get("type")) in _EVENTS
 
 
 @dataclass(slots=True)
@@ -134,24 +133,24 @@ def _take(event: JSONObject, stream: _Stream) -> None:
             draft.add({"role": "assistant"})
             draft.usage = _usage(as_object(event.get("message")).get("usage"))
         case "content_block_start":
-            _start(integer_of(event.get("index")) or 0, as_object(event.get("content_block")), stream)
+            _start(as_count(event.get("index")) or 0, as_object(event.get("content_block")), stream)
         case "content_block_delta":
-            _grow(integer_of(event.get("index")) or 0, as_object(event.get("delta")), stream)
+            _grow(as_count(event.get("index")) or 0, as_object(event.get("delta")), stream)
         case "content_block_stop":
-            if (block := stream.blocks.get(integer_of(event.get("index")) or 0)) is not None:
+            if (block := stream.blocks.get(as_count(event.get("index")) or 0)) is not None:
                 _close(block, stream)
         case "message_delta":
             delta = as_object(event.get("delta"))
-            reason = text_of(delta.get("stop_reason"))
+            reason = as_text(delta.get("stop_reason"))
             draft.usage = _usage(event.get("usage"), draft.usage)
             if reason is not None:
                 draft.add({}, _REASONS.get(reason, reason))
-                draft.stop_reason = text_of(delta.get("stop_sequence")) or draft.stop_reason
+                draft.stop_reason = as_text(delta.get("stop_sequence")) or draft.stop_reason
         case "message_stop":
             stream.is_ended = True
         case "error":
             error = as_object(event.get("error"))
-            draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(error)}")
+            draft.fail(f"the server reported an error: {as_text(error.get('message')) or shorten(error)}")
         case _:
             pass
 
@@ -177,10 +176,10 @@ def _grow(index: int, delta: JSONObject, stream: _Stream) -> None:
     block = stream.blocks.setdefault(index, _Block(str(delta.get("type"))))
     match delta.get("type"):
         case "text_delta":
-            if text := text_of(delta.get("text")):
+            if text := as_text(delta.get("text")):
                 stream.draft.add({"content": text})
         case "thinking_delta":
-            if text := text_of(delta.get("thinking")):
+            if text := as_text(delta.get("thinking")):
                 stream.draft.add({"reasoning": text})
         case "input_json_delta" if block.kind not in ("tool_use", "input_json_delta"):
             pass  # the input of a tool that the vendor runs itself: no call for the client
@@ -188,7 +187,7 @@ def _grow(index: int, delta: JSONObject, stream: _Stream) -> None:
             if block.call < 0:  # the block began before the copied part
                 block.call, block.name = stream.calls, "?"
                 stream.calls += 1
-            piece = text_of(delta.get("partial_json")) or ""
+            piece = as_text(delta.get("partial_json")) or ""
             block.pieces += bool(piece)
             stream.draft.call(block.call, arguments=piece)
         case "signature_delta":
@@ -209,9 +208,9 @@ def _close(block: _Block, stream: _Stream) -> None:
 
 def _usage(value: JSON, before: Usage | None = None) -> Usage | None:
     usage = as_object(value)
-    prompt, written = integer_of(usage.get("input_tokens")), integer_of(usage.get("output_tokens"))
+    prompt, written = as_count(usage.get("input_tokens")), as_count(usage.get("output_tokens"))
     if prompt is not None:  # tokens read from or written to a cache are counted separately
-        prompt += sum(integer_of(usage.get(name)) or 0 for name in _CACHED)
+        prompt += sum(as_count(usage.get(name)) or 0 for name in _CACHED)
     if before is not None:
         prompt = before.prompt_tokens if prompt is None else prompt
         written = before.completion_tokens if written is None else written

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _API = "Bedrock's Converse API"
 _REASONS = {
@@ -40,15 +39,15 @@ def _is_answer(value: JSONObject) -> bool:
 
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
-    for block in objects_of(as_object(as_object(value["output"])["message"]).get("content")):
+    for block in objects_in(as_object(as_object(value["output"])["message"]).get("content")):
         call = as_object(block.get("toolUse"))
         if call.get("type") == "server_tool_use":
             draft.note("A tool that Bedrock runs itself was used; that is no call for the client, and was left out.")
         elif call:
             draft.call(call.get("toolUseId"), call.get("name"), call.get("input", {}))
-        elif thought := text_of(as_object(as_object(block.get("reasoningContent")).get("reasoningText")).get("text")):
+        elif thought := as_text(as_object(as_object(block.get("reasoningContent")).get("reasoningText")).get("text")):
             draft.reasoning.append(thought)
-        elif (text := text_of(block.get("text"))) is not None:
+        elif (text := as_text(block.get("text"))) is not None:
             draft.texts.append(text)
         else:
             draft.note(no_place(next(iter(block), "")))
@@ -73,12 +72,12 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
         if started:
             calls += 1
             draft.call(calls, started.get("toolUseId"), started.get("name"), "")
-        if written := text_of(as_object(delta.get("toolUse")).get("input")):
+        if written := as_text(as_object(delta.get("toolUse")).get("input")):
             calls = max(calls, 0)
             draft.call(calls, arguments=written)
-        if thought := text_of(as_object(delta.get("reasoningContent")).get("text")):
+        if thought := as_text(as_object(delta.get("reasoningContent")).get("text")):
             draft.add({"reasoning": thought})
-        if text := text_of(delta.get("text")):
+        if text := as_text(delta.get("text")):
             draft.add({"content": text})
         if (reason := _reason(as_object(event.get("messageStop")))) is not None:
             is_ended = True
@@ -89,13 +88,13 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
 
 
 def _reason(value: JSONObject) -> str | None:
-    reason = text_of(value.get("stopReason"))
+    reason = as_text(value.get("stopReason"))
     return None if reason is None else _REASONS.get(reason, reason)
 
 
 def _usage(value: JSONObject) -> Usage | None:
     usage = as_object(value.get("usage"))
-    counts = [integer_of(usage.get(name)) for name in ("inputTokens", "outputTokens", "totalTokens")]
+    counts = [as_count(usage.get(name)) for name in ("inputTokens", "outputTokens", "totalTokens")]
     return None if counts[:2] == [None, None] else Usage(*counts)
 
 

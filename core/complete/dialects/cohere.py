@@ -17,11 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_number, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
-from prompt_debugger.core.complete.shapes import integer_of, number_of, objects_of, text_of
 
 _API = "Cohere's chat API"
 _REASONS: Mapping[str, str] = MappingProxyType(
@@ -42,17 +41,17 @@ def _is_answer(value: JSONObject) -> bool:
 
 def _read_answer(value: JSONObject) -> Answer:
     draft, message = MessageDraft(), as_object(value["message"])
-    if plan := text_of(message.get("tool_plan")):
+    if plan := as_text(message.get("tool_plan")):
         draft.reasoning.append(plan)
-    for part in objects_of(message.get("content")):
+    for part in objects_in(message.get("content")):
         match part.get("type"):
             case "text":
-                draft.texts.append(text_of(part.get("text")) or "")
+                draft.texts.append(as_text(part.get("text")) or "")
             case "thinking":
-                draft.reasoning.append(text_of(part.get("thinking")) or "")
+                draft.reasoning.append(as_text(part.get("thinking")) or "")
             case other:
                 draft.note(no_place(other))
-    for call in objects_of(message.get("tool_calls")):
+    for call in objects_in(message.get("tool_calls")):
         function = as_object(call.get("function"))
         draft.call(call.get("id"), function.get("name"), function.get("arguments"))
     reason, usage = _reason(value), _usage(value)
@@ -60,7 +59,7 @@ def _read_answer(value: JSONObject) -> Answer:
 
 
 def _is_event(value: JSONObject) -> bool:
-    kind, delta = text_of(value.get("type")), as_object(value.get("delta"))
+    kind, delta = as_text(value.get("type")), as_object(value.get("delta"))
     if kind == "message-start":
         return not value.keys() - {"type", "id", "delta"} and ("id" in value or "message" in delta)
     if kind in _GROWING:
@@ -87,7 +86,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
                 is_ended = True
                 draft.usage = _usage(delta) or draft.usage
                 draft.add({}, _reason(delta))
-                if error := text_of(delta.get("error")):
+                if error := as_text(delta.get("error")):
                     draft.fail(f"the server reported an error: {error}")
             case _:
                 pass  # where a part ends, and citations
@@ -97,25 +96,25 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
 
 def _add_text(message: JSONObject, draft: StreamDraft) -> None:
     content = as_object(message.get("content"))
-    thought = text_of(content.get("thinking")) or text_of(message.get("tool_plan"))
+    thought = as_text(content.get("thinking")) or as_text(message.get("tool_plan"))
     if thought:
         draft.add({"reasoning": thought})
-    if text := text_of(content.get("text")):
+    if text := as_text(content.get("text")):
         draft.add({"content": text})
 
 
 def _add_call(given: JSON, calls: int, draft: StreamDraft, *, begins: bool) -> int:
     """Add a piece of a call, and return the number of the call that it belongs to."""
-    parts = objects_of(given) if isinstance(given, list) else (as_object(given),)
+    parts = objects_in(given) if isinstance(given, list) else (as_object(given),)
     for part in parts:
         function = as_object(part.get("function"))
         calls = max(0, calls + 1 if begins else calls)
-        draft.call(calls, part.get("id"), function.get("name"), text_of(function.get("arguments")) or "")
+        draft.call(calls, part.get("id"), function.get("name"), as_text(function.get("arguments")) or "")
     return calls
 
 
 def _reason(value: JSONObject) -> str | None:
-    reason = text_of(value.get("finish_reason"))
+    reason = as_text(value.get("finish_reason"))
     return None if reason is None else _REASONS.get(reason, reason)
 
 
@@ -130,8 +129,8 @@ def _usage(value: JSONObject) -> Usage | None:
 
 def _count(value: JSON) -> int | None:
     """Return a count of tokens, which Cohere's clients print with a decimal point."""
-    number = number_of(value)
-    whole = integer_of(value)
+    number = as_number(value)
+    whole = as_count(value)
     return whole if whole is not None or number is None or not number.is_integer() else int(number)
 
 

@@ -24,12 +24,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from prompt_debugger.core.base.errors import shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects._gemini_calls import CallsInPieces
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _API = "Gemini's generateContent"
 _FILTERED = (
@@ -61,7 +60,7 @@ def _get(value: JSONObject, camel: str) -> JSON:
 def _is_answer(value: JSONObject) -> bool:
     if "choices" in value or "contents" in value:
         return False
-    candidates = objects_of(value.get("candidates"))
+    candidates = objects_in(value.get("candidates"))
     if candidates:
         return any("content" in one or _get(one, "finishReason") is not None for one in candidates)
     if "expireTime" in value:
@@ -81,9 +80,9 @@ def _read_answer(value: JSONObject) -> Answer:
                 call = as_object(_get(part, "functionCall"))
                 draft.call(call.get("id"), call.get("name"), call.get("args") or {})
             case "thought":
-                draft.reasoning.append(text_of(part.get("text")) or "")
+                draft.reasoning.append(as_text(part.get("text")) or "")
             case "text":
-                draft.texts.append(text_of(part.get("text")) or "")
+                draft.texts.append(as_text(part.get("text")) or "")
             case other:
                 draft.note(no_place(other))
     draft.notes += _list_reasons(value, first)
@@ -103,7 +102,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
     for event in events:
         if event.get("error"):
             error = as_object(event["error"])
-            draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(event['error'])}")
+            draft.fail(f"the server reported an error: {as_text(error.get('message')) or shorten(event['error'])}")
         candidates = _candidates(event)
         first = candidates[0] if candidates else {}
         for part in _parts(first):
@@ -111,7 +110,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
             if kind == "call":
                 calls.take(as_object(_get(part, "functionCall")), draft)
             elif kind in ("thought", "text"):
-                draft.add({"reasoning" if kind == "thought" else "content": text_of(part.get("text")) or ""})
+                draft.add({"reasoning" if kind == "thought" else "content": as_text(part.get("text")) or ""})
             else:
                 draft.note(no_place(kind))
         draft.usage = _usage(event) or draft.usage
@@ -129,11 +128,11 @@ def _candidates(value: JSONObject) -> tuple[JSONObject, ...]:
     """Return the answers; the Agent Development Kit keeps the first one's fields alone, beside the token counts."""
     if "candidates" not in value and isinstance(as_object(value.get("content")).get("parts"), list):
         return (value,)
-    return objects_of(value.get("candidates"))
+    return objects_in(value.get("candidates"))
 
 
 def _parts(candidate: JSONObject) -> tuple[JSONObject, ...]:
-    return objects_of(as_object(candidate.get("content")).get("parts"))
+    return objects_in(as_object(candidate.get("content")).get("parts"))
 
 
 def _kind(part: JSONObject) -> str:
@@ -149,8 +148,8 @@ def _kind(part: JSONObject) -> str:
 def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str | None:
     blocked = _get(as_object(_get(value, "promptFeedback")), "blockReason")
     given = _get(candidate, "finishReason")
-    number = integer_of(given) or 0
-    reason = text_of(given) or (_NUMBERED[number] if 0 <= number < len(_NUMBERED) else f"number {number}") or None
+    number = as_count(given) or 0
+    reason = as_text(given) or (_NUMBERED[number] if 0 <= number < len(_NUMBERED) else f"number {number}") or None
     if reason is None:
         return "content_filter" if blocked else None
     reason = reason.removeprefix("FinishReason.")
@@ -160,7 +159,7 @@ def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str
 def _list_reasons(value: JSONObject, candidate: JSONObject) -> list[str]:
     """Return what an answer says of an end that the API does not define."""
     sentences: list[str] = []
-    if words := text_of(_get(candidate, "finishMessage")):
+    if words := as_text(_get(candidate, "finishMessage")):
         sentences.append(f"The API says: {shorten(words, 300)}")
     if blocked := _get(as_object(_get(value, "promptFeedback")), "blockReason"):
         sentences.append(f"The prompt was blocked: {shorten(blocked)}.")
@@ -173,8 +172,8 @@ def _list_reasons(value: JSONObject, candidate: JSONObject) -> list[str]:
 
 def _usage(value: JSONObject) -> Usage | None:
     usage = as_object(_get(value, "usageMetadata"))
-    prompt, total = integer_of(_get(usage, "promptTokenCount")), integer_of(_get(usage, "totalTokenCount"))
-    written = [integer_of(_get(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
+    prompt, total = as_count(_get(usage, "promptTokenCount")), as_count(_get(usage, "totalTokenCount"))
+    written = [as_count(_get(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
     known = [count for count in written if count is not None]
     if not any((prompt, *known)):  # LiteLLM streams zeros where it did not ask for counts
         return None

@@ -17,11 +17,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from prompt_debugger.core.base.errors import shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _API = "Gemini's Interactions API"
 _REASONS: Mapping[str, str] = MappingProxyType(
@@ -45,25 +44,25 @@ def _is_answer(value: JSONObject) -> bool:
 
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
-    for step in objects_of(value.get("steps", value.get("outputs"))):
+    for step in objects_in(value.get("steps", value.get("outputs"))):
         match step.get("type"):
             case "model_output" | "text":
                 draft.texts += _texts(step)
             case "thought":
-                draft.reasoning += [text for part in objects_of(step.get("summary")) if (text := _text(part))]
+                draft.reasoning += [text for part in objects_in(step.get("summary")) if (text := _text(part))]
             case "function_call":
                 draft.call(step.get("id"), step.get("name"), step.get("arguments") or {})
             case kind if kind in _INPUTS:
                 pass
             case other:
                 draft.note(no_place(other))
-    status = text_of(value.get("status")) or ""
+    status = as_text(value.get("status")) or ""
     whole = value if status not in _OPEN else None
     return of_message(_API, draft.message(), _reason(status), whole=whole, usage=_usage(value), notes=draft.notes)
 
 
 def _is_event(value: JSONObject) -> bool:
-    kind = text_of(value.get("event_type"))
+    kind = as_text(value.get("event_type"))
     if kind in _INTERACTION:
         return isinstance(value.get("interaction"), dict)
     return kind in _EVENTS and ("index" in value or "interaction_id" in value)
@@ -83,10 +82,10 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
         elif kind in _LAST:
             is_ended = True
             draft.usage = _usage(held) or draft.usage
-            draft.add({}, _reason(text_of(held.get("status")) or ""))
+            draft.add({}, _reason(as_text(held.get("status")) or ""))
         elif kind == "error" or event.get("error"):
             error = as_object(event.get("error"))
-            draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(event)}")
+            draft.fail(f"the server reported an error: {as_text(error.get('message')) or shorten(event)}")
     is_begun = any(event.get("event_type") in ("interaction.created", "interaction.start") for event in events)
     begin = "" if is_begun else "`interaction.created`"
     return draft.answer(_API, body, is_ended=is_ended, end="`interaction.completed`", begin=begin)
@@ -95,7 +94,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
 def _begin(event: JSONObject, calls: dict[int, int], draft: StreamDraft) -> None:
     step = as_object(event.get("step", event.get("content")))
     if step.get("type") == "function_call":
-        number = calls[integer_of(event.get("index")) or 0] = len(calls)
+        number = calls[as_count(event.get("index")) or 0] = len(calls)
         given = step.get("arguments")
         draft.call(number, step.get("id"), step.get("name"), given if given else "")
     for text in _texts(step) if step.get("type") in ("model_output", "text") else ():
@@ -103,17 +102,17 @@ def _begin(event: JSONObject, calls: dict[int, int], draft: StreamDraft) -> None
 
 
 def _grow(event: JSONObject, calls: dict[int, int], draft: StreamDraft) -> None:
-    delta, index = as_object(event.get("delta")), integer_of(event.get("index")) or 0
+    delta, index = as_object(event.get("delta")), as_count(event.get("index")) or 0
     match delta.get("type"):
         case "text":
-            draft.add({"content": text_of(delta.get("text")) or ""})
+            draft.add({"content": as_text(delta.get("text")) or ""})
         case "thought_summary":
             draft.add({"reasoning": _text(as_object(delta.get("content")))})
         case "thought_signature" | "thought":
             pass
         case "arguments_delta":
             written = delta.get("arguments", delta.get("partial_arguments"))
-            draft.call(calls.setdefault(index, len(calls)), arguments=text_of(written) or "")
+            draft.call(calls.setdefault(index, len(calls)), arguments=as_text(written) or "")
         case "function_call":
             number = calls.setdefault(index, len(calls))
             draft.call(number, delta.get("id"), delta.get("name"), delta.get("arguments") or {})
@@ -123,12 +122,12 @@ def _grow(event: JSONObject, calls: dict[int, int], draft: StreamDraft) -> None:
 
 def _texts(step: JSONObject) -> list[str]:
     """Return the texts of a step, or of an output that is one itself."""
-    parts: tuple[JSONObject, ...] = objects_of(step.get("content")) or (step,)
+    parts: tuple[JSONObject, ...] = objects_in(step.get("content")) or (step,)
     return [text for part in parts if (text := _text(part))]
 
 
 def _text(part: JSONObject) -> str:
-    return text_of(part.get("text")) or ""
+    return as_text(part.get("text")) or ""
 
 
 def _reason(status: str) -> str | None:
@@ -137,8 +136,8 @@ def _reason(status: str) -> str | None:
 
 def _usage(value: JSONObject) -> Usage | None:
     usage = as_object(value.get("usage"))
-    prompt, total = integer_of(usage.get("total_input_tokens")), integer_of(usage.get("total_tokens"))
-    written = [integer_of(usage.get(f"total_{name}_tokens")) for name in ("output", "thought")]
+    prompt, total = as_count(usage.get("total_input_tokens")), as_count(usage.get("total_tokens"))
+    written = [as_count(usage.get(f"total_{name}_tokens")) for name in ("output", "thought")]
     known = [count for count in written if count is not None]
     return Usage(prompt, sum(known) if known else None, total) if any((prompt, *known)) else None
 

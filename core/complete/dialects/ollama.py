@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.errors import shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 
 _CHAT, _GENERATE = "Ollama's /api/chat", "Ollama's /api/generate"
 _COUNTS = ("eval_count", "total_duration", "prompt_eval_count", "created_at", "done_reason")
@@ -35,14 +34,14 @@ def _is_answer(value: JSONObject) -> bool:
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
     message = _message_of(value)
-    draft.texts.append(text_of(message.get("content")) or "")
-    if thinking := text_of(message.get("thinking")):
+    draft.texts.append(as_text(message.get("content")) or "")
+    if thinking := as_text(message.get("thinking")):
         draft.reasoning.append(thinking)
-    for call in objects_of(message.get("tool_calls")):
+    for call in objects_in(message.get("tool_calls")):
         function = as_object(call.get("function"))
         draft.call(call.get("id"), function.get("name"), function.get("arguments", {}))
     read = draft.message()
-    read["content"] = text_of(message.get("content"))
+    read["content"] = as_text(message.get("content"))
     is_done = value["done"] is True
     if not is_done:
         draft.note("`done` is false: it is one event of a stream, or the answer was not finished.")
@@ -67,11 +66,11 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
         message = _message_of(event)
         delta: JSONObject = {}
         for name, wire in (("content", "content"), ("reasoning", "thinking")):
-            if text := text_of(message.get(wire)):
+            if text := as_text(message.get(wire)):
                 delta[name] = text
         if delta:
             draft.add(delta)
-        for call in objects_of(message.get("tool_calls")):
+        for call in objects_in(message.get("tool_calls")):
             function = as_object(call.get("function"))
             draft.call(calls, call.get("id"), function.get("name"), function.get("arguments", {}))
             calls += 1
@@ -95,12 +94,12 @@ def _message_of(value: JSONObject) -> JSONObject:
 
 
 def _reason(value: JSONObject, *, has_calls: bool) -> str | None:
-    reason = text_of(value.get("done_reason"))
+    reason = as_text(value.get("done_reason"))
     return "tool_calls" if reason == "stop" and has_calls else reason
 
 
 def _usage(value: JSONObject) -> Usage | None:
-    prompt, written = integer_of(value.get("prompt_eval_count")), integer_of(value.get("eval_count"))
+    prompt, written = as_count(value.get("prompt_eval_count")), as_count(value.get("eval_count"))
     if prompt is None and written is None:
         return None
     return Usage(prompt, written, None if prompt is None or written is None else prompt + written)

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.comparable import OTHER_ITEM
 from prompt_debugger.core.base.errors import shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
 from prompt_debugger.core.base.wire import name_in
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
-from prompt_debugger.core.complete.shapes import ids_of, integer_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import ids_of
 
 _API = "OpenAI's Responses API"
 _ITEMS = frozenset({"message", "function_call", "reasoning"})
@@ -41,16 +41,16 @@ def _is_answer(value: JSONObject) -> bool:
         return False
     if value.get("object") == "response":
         return True
-    items = objects_of(output)
+    items = objects_in(output)
     known = [
-        item for item in items if text_of(item.get("type")) in _ITEMS and item.get("role", "assistant") == "assistant"
+        item for item in items if as_text(item.get("type")) in _ITEMS and item.get("role", "assistant") == "assistant"
     ]
     return bool(items) and len(known) == len(items) == len(output)
 
 
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
-    for item in objects_of(value["output"]):
+    for item in objects_in(value["output"]):
         _take_item(item, draft)
     is_whole = "status" in value
     if (status := value.get("status")) in ("queued", "in_progress"):
@@ -63,7 +63,7 @@ def _read_answer(value: JSONObject) -> Answer:
         _reason(value, has_calls=bool(draft.calls)),
         whole=value if is_whole else None,
         usage=_usage(value.get("usage")),
-        error=None if not error else f"the server reported an error: {text_of(error.get('message')) or shorten(error)}",
+        error=None if not error else f"the server reported an error: {as_text(error.get('message')) or shorten(error)}",
         notes=draft.notes,
     )
     return _add_messages(answer, value)
@@ -72,16 +72,16 @@ def _read_answer(value: JSONObject) -> Answer:
 def _take_item(item: JSONObject, draft: MessageDraft) -> None:
     match item.get("type"):
         case "message":
-            for part in objects_of(item.get("content")):
-                draft.texts.append(text_of(part.get("text")) or "")
-                draft.refusals += [refusal] if (refusal := text_of(part.get("refusal"))) else []
+            for part in objects_in(item.get("content")):
+                draft.texts.append(as_text(part.get("text")) or "")
+                draft.refusals += [refusal] if (refusal := as_text(part.get("refusal"))) else []
         case "function_call":
             draft.call(item.get("call_id") or item.get("id"), _name(item), item.get("arguments", ""))
         case "custom_tool_call":  # its text is shown to the model, and written by it, as one argument
             draft.call(item.get("call_id") or item.get("id"), item.get("name"), {"input": item.get("input", "")})
         case "reasoning":
-            parts = (*objects_of(item.get("content")), *objects_of(item.get("summary")))
-            draft.reasoning += [text_of(part.get("text")) or "" for part in parts]
+            parts = (*objects_in(item.get("content")), *objects_in(item.get("summary")))
+            draft.reasoning += [as_text(part.get("text")) or "" for part in parts]
         case other:
             draft.note(f"{OTHER_ITEM} `{str(other)[:40]}` of the response does not exist in chat messages.")
 
@@ -96,7 +96,7 @@ def _reason(value: JSONObject, *, has_calls: bool) -> str | None:
         case "completed":
             return "tool_calls" if has_calls else "stop"
         case "incomplete":
-            why = text_of(as_object(value.get("incomplete_details")).get("reason")) or "incomplete"
+            why = as_text(as_object(value.get("incomplete_details")).get("reason")) or "incomplete"
             return "length" if why == "max_output_tokens" else why
         case "queued" | "in_progress":
             return None  # it is not finished, as a note says
@@ -110,13 +110,13 @@ def _reason(value: JSONObject, *, has_calls: bool) -> str | None:
 
 def _add_messages(answer: Answer, value: JSONObject) -> Answer:
     """Add the prompt and the raw output of this very run, where vLLM shows them."""
-    written, asked = (objects_of(value.get(name)) for name in ("output_messages", "input_messages"))
+    written, asked = (objects_in(value.get(name)) for name in ("output_messages", "input_messages"))
     if not written or not all(item.get("type") == "raw_message_tokens" for item in written):
         return answer
     return answer._replace(
-        raw="".join(text_of(item.get("message")) or "" for item in written),
+        raw="".join(as_text(item.get("message")) or "" for item in written),
         token_ids=_joined_ids(written),
-        prompt="".join(text_of(item.get("message")) or "" for item in asked) or None,
+        prompt="".join(as_text(item.get("message")) or "" for item in asked) or None,
         prompt_ids=_joined_ids(asked),
     )
 
@@ -151,7 +151,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
         draft.add({}, _reason(last, has_calls=bool(stream.calls)))
         draft.usage = _usage(last.get("usage"))
         if error := as_object(last.get("error")):
-            draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(error)}")
+            draft.fail(f"the server reported an error: {as_text(error.get('message')) or shorten(error)}")
     begin = "" if is_begun else "`response.created`"
     answer = draft.answer(_API, body, is_ended=last is not None, end="`response.completed`", begin=begin)
     return answer if last is None else _add_messages(answer, last)
@@ -166,7 +166,7 @@ def _complete(events: Sequence[JSONObject]) -> list[JSONObject]:
             pieces.setdefault((str(one.get("type")), _place(one)), []).append(number)
     for done in events:
         kind = str(done.get("type"))
-        whole = text_of(done.get(_WHOLE[kind])) if kind in _WHOLE else None
+        whole = as_text(done.get(_WHOLE[kind])) if kind in _WHOLE else None
         numbers = pieces.pop((f"{kind.removesuffix('.done')}.delta", _place(done)), []) if whole else []
         shown = "".join(str(events[number]["delta"]) for number in numbers)
         if numbers and whole and len(shown) < len(whole) and whole.endswith(shown):
@@ -181,19 +181,19 @@ def _take(event: JSONObject, stream: _Stream) -> None:
     match kind:
         case "response.output_text.delta":
             stream.texts.add(place)
-            draft.add({"content": text_of(event.get("delta")) or ""})
+            draft.add({"content": as_text(event.get("delta")) or ""})
         case "response.reasoning_text.delta" | "response.reasoning_summary_text.delta":
             stream.texts.add(place)
-            draft.add({"reasoning": text_of(event.get("delta")) or ""})
+            draft.add({"reasoning": as_text(event.get("delta")) or ""})
         case "response.function_call_arguments.delta":
             stream.with_arguments.add(place)
-            draft.call(_call_at(place, stream), arguments=text_of(event.get("delta")) or "")
+            draft.call(_call_at(place, stream), arguments=as_text(event.get("delta")) or "")
         case "response.output_item.added":
             _begin(as_object(event.get("item")), place, stream)
         case "response.output_item.done":
             _end(as_object(event.get("item")), place, stream)
         case "error" | "response.error":
-            message = text_of(event.get("message")) or text_of(as_object(event.get("error")).get("message"))
+            message = as_text(event.get("message")) or as_text(as_object(event.get("error")).get("message"))
             draft.fail(f"the server reported an error: {message or shorten(event)}")
         case _ if kind in _ENDS:
             stream.last = as_object(event.get("response"))
@@ -203,7 +203,7 @@ def _take(event: JSONObject, stream: _Stream) -> None:
 
 def _place(event: JSONObject) -> str:
     """Return what tells the items of a stream apart: their number in the output, else their id."""
-    index = integer_of(event.get("output_index"))
+    index = as_count(event.get("output_index"))
     return str(event.get("item_id") or as_object(event.get("item")).get("id")) if index is None else str(index)
 
 
@@ -213,7 +213,7 @@ def _call_at(place: str, stream: _Stream) -> int:
 
 def _begin(item: JSONObject, place: str, stream: _Stream) -> None:
     if item.get("type") == "function_call":
-        arguments = text_of(item.get("arguments")) or ""
+        arguments = as_text(item.get("arguments")) or ""
         if arguments:
             stream.with_arguments.add(place)
         call_id = item.get("call_id") or item.get("id")
@@ -226,7 +226,7 @@ def _end(item: JSONObject, place: str, stream: _Stream) -> None:
         if place not in stream.calls:
             _begin(item, place, stream)
         elif place not in stream.with_arguments:
-            stream.draft.call(_call_at(place, stream), arguments=text_of(item.get("arguments")) or "")
+            stream.draft.call(_call_at(place, stream), arguments=as_text(item.get("arguments")) or "")
     elif item.get("type") == "custom_tool_call":
         call_id, at = item.get("call_id") or item.get("id"), _call_at(place, stream)
         stream.draft.call(at, call_id, item.get("name"), {"input": item.get("input", "")})
@@ -243,7 +243,7 @@ def _end(item: JSONObject, place: str, stream: _Stream) -> None:
 
 def _usage(value: JSON) -> Usage | None:
     usage = as_object(value)
-    counts = [integer_of(usage.get(name)) for name in ("input_tokens", "output_tokens", "total_tokens")]
+    counts = [as_count(usage.get(name)) for name in ("input_tokens", "output_tokens", "total_tokens")]
     return Usage(*counts) if any(counts) else None
 
 

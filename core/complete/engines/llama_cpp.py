@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text
 from prompt_debugger.core.base.types import JSONObject, Server
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.llama_cpp import request_pieces, request_props
@@ -26,7 +26,6 @@ from prompt_debugger.core.complete.engines._record import (
     OwnFields,
 )
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand, StartWith
-from prompt_debugger.core.complete.shapes import integer_of, text_of
 
 _FIELDS: JSONObject = {"verbose": True, "return_tokens": True}
 _TEMPLATE_FLAG = "--chat-template-file"
@@ -40,13 +39,13 @@ def _is_llama_cpp(answers: Sequence[JSONObject]) -> bool:
 async def _add_details(looks: Looks, server: Server) -> Server:
     """Add what `/props` says, and whether the server reports its prompt (`apply_template`)."""
     fields = await looks.fields("/props")
-    length = integer_of(as_object(fields.get("default_generation_settings")).get("n_ctx"))
-    features: set[str] = {"tokenizer_info"} if text_of(fields.get("chat_template")) else set()
+    length = as_count(as_object(fields.get("default_generation_settings")).get("n_ctx"))
+    features: set[str] = {"tokenizer_info"} if as_text(fields.get("chat_template")) else set()
     found = await asyncio.gather(looks.answers("/apply-template"), looks.answers("/detokenize"))
     features |= {name for name, is_there in zip(("apply_template", "detokenize"), found, strict=True) if is_there}
     return replace(
         server,
-        version=text_of(fields.get("build_info")),
+        version=as_text(fields.get("build_info")),
         max_model_len=length or server.max_model_len,
         features=frozenset(features),
     )

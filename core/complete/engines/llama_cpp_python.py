@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.engines._record import ControlTokens, Engine, Marks, OwnFields
-from prompt_debugger.core.complete.shapes import text_of
 
 _FIELDS: JSONObject = {"logprobs": True, "top_logprobs": 1}
 
 
 def _is_it(answers: Sequence[JSONObject]) -> bool:
     (described,) = answers
-    return "llama.cpp Python API" in (text_of(as_object(described.get("info")).get("title")) or "")
+    return "llama.cpp Python API" in (as_text(as_object(described.get("info")).get("title")) or "")
 
 
 ENGINE = Engine(

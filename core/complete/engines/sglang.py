@@ -27,14 +27,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.engines._looks import Looks
 from prompt_debugger.core.complete.engines._parser_test import ParserTest, write_python_test
 from prompt_debugger.core.complete.engines._record import Engine, Marks, OutputToParse, OwnParsers
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand, StartWith
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 
 _NAME = re.compile(r"sglang:(?P<tool>[^+]+)(?:\+(?P<reasoning>.+))?", re.DOTALL)
 
@@ -68,7 +67,7 @@ async def request_function_calls(
     normal_text = fields.get("normal_text")
     if "calls" not in fields or not isinstance(normal_text, str | None):
         raise _odd(path, answer)
-    return FunctionCalls(normal_text or "", tuple(_call(call) for call in objects_of(fields["calls"])))
+    return FunctionCalls(normal_text or "", tuple(_call(call) for call in objects_in(fields["calls"])))
 
 
 async def request_separate_reasoning(connection: HttpConnection, text: str, parser: str) -> SeparatedReasoning:
@@ -82,14 +81,14 @@ async def request_separate_reasoning(connection: HttpConnection, text: str, pars
     fields = as_object(answer)
     if "reasoning_text" not in fields or not isinstance(fields.get("text"), str | None):
         raise _odd(path, answer)
-    return SeparatedReasoning(text_of(fields["reasoning_text"]) or None, text_of(fields.get("text")) or "")
+    return SeparatedReasoning(as_text(fields["reasoning_text"]) or None, as_text(fields.get("text")) or "")
 
 
 def _call(call: JSONObject) -> JSONObject:
     """Return a call in the shape of a message; SGLang's chat adds its own id to it."""
     return {
         "type": "function",
-        "function": {"name": call.get("name"), "arguments": text_of(call.get("parameters")) or ""},
+        "function": {"name": call.get("name"), "arguments": as_text(call.get("parameters")) or ""},
     }
 
 
@@ -99,11 +98,11 @@ def _odd(path: str, answer: JSON) -> BackendError:
 
 async def _add_details(looks: Looks, server: Server) -> Server:
     fields = await looks.fields("/get_server_info")
-    reasoning = text_of(fields.get("reasoning_parser"))
+    reasoning = as_text(fields.get("reasoning_parser"))
     return replace(
         server,
-        version=text_of(fields.get("version")),
-        tool_parser=text_of(fields.get("tool_call_parser")),
+        version=as_text(fields.get("version")),
+        tool_parser=as_text(fields.get("tool_call_parser")),
         reasoning_parser=reasoning,
         has_reasoning_parser=reasoning is not None if "reasoning_parser" in fields else None,
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.protocols import RequestChange
 from prompt_debugger.core.base.types import Api, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
@@ -29,7 +29,6 @@ from prompt_debugger.core.complete.engines._record import (
     OwnParsers,
 )
 from prompt_debugger.core.complete.engines._start import Flag, StartCommand, StartWith
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 
 _DERENDER = "derender"
 # Counted up by vLLM 0.26 and later if and only if a tool parser is configured.
@@ -58,15 +57,15 @@ async def _add_details(looks: Looks, server: Server) -> Server:
     if "server_info" not in server.features:
         return server
     config = as_object((await looks.fields("/server_info?config_format=json")).get("vllm_config"))
-    name = text_of(as_object(config.get("structured_outputs_config")).get("reasoning_parser"))
+    name = as_text(as_object(config.get("structured_outputs_config")).get("reasoning_parser"))
     return replace(server, reasoning_parser=name or None, has_reasoning_parser=bool(name) if config else None)
 
 
 def _first_texts(body: JSONObject) -> JSONObject:
     """Leave of what an assistant said in several texts the first, as vLLM 0.32's Responses does."""
     messages = body.get("messages")
-    for message in objects_of(messages):
-        parts = objects_of(message.get("content"))
+    for message in objects_in(messages):
+        parts = objects_in(message.get("content"))
         if message.get("role") == "assistant" and len(parts) > 1 and all(one.get("type") == "text" for one in parts):
             message["content"] = parts[0].get("text")
     return body
@@ -74,7 +73,7 @@ def _first_texts(body: JSONObject) -> JSONObject:
 
 def _first_thoughts(body: JSONObject) -> JSONObject:
     """Leave the first line of reasoning: of several texts, one per line, vLLM 0.32's Responses reads the first."""
-    for message in objects_of(body.get("messages")):
+    for message in objects_in(body.get("messages")):
         reasoning = message.get("reasoning")
         if message.get("role") == "assistant" and isinstance(reasoning, str):
             message["reasoning"] = reasoning.partition("\n")[0]
@@ -82,7 +81,7 @@ def _first_thoughts(body: JSONObject) -> JSONObject:
 
 
 def _functions(body: JSONObject) -> list[JSONObject]:
-    return [as_object(tool.get("function")) for tool in objects_of(body.get("tools"))]
+    return [as_object(tool.get("function")) for tool in objects_in(body.get("tools"))]
 
 
 def _typed_schemas(body: JSONObject) -> JSONObject:
@@ -131,14 +130,14 @@ async def _derender(connection: HttpConnection, _: str, output: OutputToParse) -
     if output.prompt_token_ids is not None:
         body["prompt_token_ids"] = list(output.prompt_token_ids)
     answer = await request_derender(connection, body)
-    choices = objects_of(answer.get("choices"))
+    choices = objects_in(answer.get("choices"))
     message = choices[0].get("message") if choices else None
     if not isinstance(message, dict):
         return ServerOutcome(None, None, (), error=f"answered without a message: {shorten(answer)}")
     return ServerOutcome(
-        reasoning=text_of(message.get("reasoning")) or text_of(message.get("reasoning_content")),
-        content=text_of(message.get("content")),
-        tool_calls=tuple(objects_of(message.get("tool_calls"))),
+        reasoning=as_text(message.get("reasoning")) or as_text(message.get("reasoning_content")),
+        content=as_text(message.get("content")),
+        tool_calls=tuple(objects_in(message.get("tool_calls"))),
     )
 
 

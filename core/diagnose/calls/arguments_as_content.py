@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_list, as_object, decode_json
 from prompt_debugger.core.base.types import JSON, Certainty, Severity, Span, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.bare_lists import model_names
 from prompt_debugger.core.diagnose.calls.unparsed_calls import family_of_model
 from prompt_debugger.core.diagnose.fields import (
     ToolField,
-    as_list,
     body_of,
     content_of,
     message_texts,

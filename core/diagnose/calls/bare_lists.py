@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_object, as_text, decode_json
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, ParsedMessage, Span, ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.fields import as_text, body_of, content_of, request_tools
+from prompt_debugger.core.diagnose.fields import body_of, content_of, request_tools
 from prompt_debugger.core.formats import FORMATS, pick_format
 
 _LIST = re.compile(r"\[\s*+\{")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.types import JSON, CallOutcome, CallStatus, Certainty, ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.fields import CallField, as_text
+from prompt_debugger.core.diagnose.fields import CallField
 from prompt_debugger.core.diagnose.trace_queries import comparison, matched_calls
 
 

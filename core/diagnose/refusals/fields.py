@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_list, as_object, as_text, decode_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.diagnose.fields import (
     CallField,
-    as_list,
-    as_text,
     calls_of_message,
     content_of,
     history_calls,

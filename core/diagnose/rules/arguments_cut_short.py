@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.calls.changed_values import altered_arguments
-from prompt_debugger.core.diagnose.fields import as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw
 

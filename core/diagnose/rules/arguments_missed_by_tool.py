@@ -25,10 +25,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_list, as_object, as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, history_calls
+from prompt_debugger.core.diagnose.fields import body_of, history_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request, quote
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_list, as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     JSON,
@@ -40,7 +40,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
-from prompt_debugger.core.diagnose.fields import as_list, as_text, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fields import request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.output_limit import more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.protocols import ReadContext, Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.diagnose.calls.unparsed_calls import is_plain_words, parser_steps
-from prompt_debugger.core.diagnose.fields import as_list, body_of, content_of, request_tools
+from prompt_debugger.core.diagnose.fields import body_of, content_of, request_tools
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request

@@ -25,9 +25,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from prompt_debugger.core.base.comparable import REQUEST_GAP
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
+from prompt_debugger.core.diagnose.fields import numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request, was_answered
 from prompt_debugger.core.diagnose.words import counted

@@ -27,11 +27,11 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_list, as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Finding, FindingEvidence, Prompt, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import as_list, numbered_messages, texts_inside
+from prompt_debugger.core.diagnose.fields import numbered_messages, texts_inside
 from prompt_debugger.core.diagnose.fixes import RequestFix, TemplateFix, each_field, rewritten
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of

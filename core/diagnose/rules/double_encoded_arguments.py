@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
-from prompt_debugger.core.diagnose.fields import as_text, returned_calls
+from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message

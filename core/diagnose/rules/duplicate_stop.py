@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_list
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request

@@ -22,9 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
+from prompt_debugger.core.diagnose.fields import numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 from prompt_debugger.core.formats import FORMATS

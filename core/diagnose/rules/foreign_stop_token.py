@@ -26,9 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_count, as_list
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace, Vocabulary
-from prompt_debugger.core.diagnose.fields import as_count, as_list, body_of
+from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.fixes import drop_named_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object, as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Certainty, Finding, JSONObject, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of
+from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.fixes import RequestFix, drop_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request

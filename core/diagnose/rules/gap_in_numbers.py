@@ -25,10 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_list, as_object, as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, JSONObject, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart

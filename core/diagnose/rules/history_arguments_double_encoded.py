@@ -23,10 +23,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_list, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSONObject, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list, history_calls, texts_inside
+from prompt_debugger.core.diagnose.fields import history_calls, texts_inside
 from prompt_debugger.core.diagnose.fixes import RequestFix, each_message
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request

@@ -23,10 +23,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import REQUEST_GAP
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object, as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list, as_text, request_tools
+from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.near_names import closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request, was_answered

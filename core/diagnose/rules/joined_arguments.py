@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_list, as_object, as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of, broken_calls
-from prompt_debugger.core.diagnose.fields import CallField, as_list, as_text, body_of, returned_calls
+from prompt_debugger.core.diagnose.fields import CallField, body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_text, calls_of_message, numbered_messages, returned_calls
+from prompt_debugger.core.diagnose.fields import calls_of_message, numbered_messages, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_message, in_request
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     CallStatus,
@@ -46,7 +46,6 @@ from prompt_debugger.core.diagnose.calls.written_calls import written_calls
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import (
     CallField,
-    as_text,
     body_of,
     content_of,
     reasoning_of,

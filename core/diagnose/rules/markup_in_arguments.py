@@ -25,11 +25,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import ReadContext, Rule
 from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
-from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, returned_calls, texts_inside
+from prompt_debugger.core.diagnose.fields import CallField, body_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers, has_marker
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, written_as

@@ -24,10 +24,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object, as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list, as_text, numbered_messages, texts_inside
+from prompt_debugger.core.diagnose.fields import numbered_messages, texts_inside
 from prompt_debugger.core.diagnose.markers import MEDIA_PLACEHOLDERS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of

@@ -29,10 +29,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, Step
-from prompt_debugger.core.diagnose.fields import as_text, body_of, last_role
+from prompt_debugger.core.diagnose.fields import body_of, last_role
 from prompt_debugger.core.diagnose.fixes import RequestFix, drop_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.tail import Tail, read_tail

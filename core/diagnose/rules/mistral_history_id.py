@@ -24,9 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_text, body_of, history_calls
+from prompt_debugger.core.diagnose.fields import body_of, history_calls
 from prompt_debugger.core.diagnose.refusals.fields import NINE
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request

@@ -28,13 +28,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.written_calls import SAID_OFF, written_calls
 from prompt_debugger.core.diagnose.endings import is_normal_end
-from prompt_debugger.core.diagnose.fields import Reasoning, as_text, content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import is_ollamas_v1, switched_off, think_less, thinks_by_effort

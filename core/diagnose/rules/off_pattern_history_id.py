@@ -27,9 +27,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_list
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, FindingEvidence, JSONObject, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list, history_calls
+from prompt_debugger.core.diagnose.fields import history_calls
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule

@@ -25,10 +25,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import decode_json, same_json
+from prompt_debugger.core.base.json_values import as_text, decode_json, same_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.fields import as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, in_raw, matched_calls, quote
 

@@ -26,10 +26,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import REQUEST_GAP
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import as_text, columns_of_row
+from prompt_debugger.core.diagnose.fields import columns_of_row
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request, is_kept_conversation
 

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list, body_of, numbered_messages, request_tools
+from prompt_debugger.core.diagnose.fields import body_of, numbered_messages, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, counted_beyond_render
 

@@ -25,10 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_list, request_tools
+from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.near_names import MAX_ASKED, closest
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Subschema, walk_schema

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_count, as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, JSONObject, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import as_count, as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.diagnose.wire_events import wire_events

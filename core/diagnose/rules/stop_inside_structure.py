@@ -23,10 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_list
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Finding, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_normal_end
-from prompt_debugger.core.diagnose.fields import as_list, body_of
+from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.fixes import RequestFix, drop_fields
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (

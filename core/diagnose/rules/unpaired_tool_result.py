@@ -26,10 +26,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import (
-    as_text,
     calls_of_message,
     ids_of_other_calls,
     keeps_history_elsewhere,

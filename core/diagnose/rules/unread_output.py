@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from prompt_debugger.core.base.comparable import has_part_of_call
-from prompt_debugger.core.base.json_values import decode_json
+from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     CallStatus,
@@ -46,7 +46,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.diagnose.calls.client_calls import form_of
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.diagnose.calls.unparsed_calls import beside_its_parser, named_parser, parser_steps
-from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, returned_calls
+from prompt_debugger.core.diagnose.fields import CallField, body_of, returned_calls
 from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
 from prompt_debugger.core.diagnose.refusals.words import (
     TITLE_CHARS,

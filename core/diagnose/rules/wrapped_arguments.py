@@ -27,12 +27,12 @@ import json
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_list, as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
-from prompt_debugger.core.diagnose.fields import as_list, request_tools, returned_calls
+from prompt_debugger.core.diagnose.fields import request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 

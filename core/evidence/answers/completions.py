@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
-from prompt_debugger.core.complete.shapes import text_of
 from prompt_debugger.core.evidence.answers.native import prompt_of
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -42,5 +42,5 @@ def _prompt_of(prompt: JSON) -> tuple[str | None, tuple[str, ...]]:
         return prompt, ()
     items = prompt if isinstance(prompt, list) else []
     if items and isinstance(items[0], str):
-        return text_of(items[0]), (f"Only the first of {len(items)} prompts was read.",) if len(items) > 1 else ()
+        return as_text(items[0]), (f"Only the first of {len(items)} prompts was read.",) if len(items) > 1 else ()
     return None, ("The prompt is a list of token ids; without the model's tokenizer its text is unknown.",)

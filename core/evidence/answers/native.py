@@ -18,10 +18,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete.dialects import Answer
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 
 _KOBOLD = "an answer of a text API in the form of KoboldCpp's"
 _TRITON = "an answer of Triton's generate"
@@ -72,7 +71,7 @@ def read_native(value: JSON) -> Answer | None:
 
 def _read_tgi(value: JSONObject) -> Answer | None:
     details = as_object(value.get("details"))
-    reason = text_of(details.get("finish_reason"))
+    reason = as_text(details.get("finish_reason"))
     if not isinstance(value.get("generated_text"), str) or reason is None or "token" in value:
         return None
     return Answer(raw=str(value["generated_text"]), finish_reason=_REASONS.get(reason, reason), words=_TGI)
@@ -87,7 +86,7 @@ def _read_kobold(value: JSONObject) -> Answer | None:
         return None
     first = as_object(results[0])
     notes = (f"Only the first of {len(results)} outputs was read.",) if len(results) > 1 else ()
-    reason = text_of(first.get("finish_reason")) or None
+    reason = as_text(first.get("finish_reason")) or None
     if first.get("tool_calls"):
         message: JSONObject = {"role": "assistant", "content": first["text"], "tool_calls": first["tool_calls"]}
         return Answer(chat=ChatResult(message, reason), finish_reason=reason, notes=notes, words=_KOBOLD)
@@ -113,7 +112,7 @@ def _read_sglang(value: JSONObject) -> Answer | None:
     known = isinstance(ids, list) and bool(ids) and all(isinstance(one, int) for one in ids)
     return Answer(
         raw=str(value["text"]),
-        finish_reason=text_of(as_object(info.get("finish_reason")).get("type")) or None,
+        finish_reason=as_text(as_object(info.get("finish_reason")).get("type")) or None,
         token_ids=tuple(one for one in ids if isinstance(one, int)) if known and isinstance(ids, list) else None,
         words=_SGLANG,
     )
@@ -125,9 +124,9 @@ def piece_of(value: JSON) -> Piece | None:
         return None
     token = value.get("token")
     if isinstance(token, str) and "finish_reason" in value and not value.keys() - _OF_TOKEN:
-        return Piece("a stream of KoboldCpp", token, text_of(value["finish_reason"]) or None)
+        return Piece("a stream of KoboldCpp", token, as_text(value["finish_reason"]) or None)
     if isinstance(token, dict) and isinstance(token.get("text"), str) and "generated_text" in value:
-        reason = text_of(as_object(value.get("details")).get("finish_reason"))
+        reason = as_text(as_object(value.get("details")).get("finish_reason"))
         return Piece("a stream of TGI", str(token["text"]), _REASONS.get(reason, reason) if reason else None)
     if isinstance(value.get("text_output"), str) and "model_name" in value and "model_version" in value:
         return Piece(_TRITON_STREAM, str(value["text_output"]))
@@ -178,7 +177,7 @@ def drop_prompt(answer: Answer, prompt: str | None) -> Answer:
 
 def objects_are_pieces(values: Sequence[JSON]) -> bool:
     """Return whether JSON values, one per line, are the events of one stream and not an answer each."""
-    found = [piece_of(one) for one in objects_of(list(values[:20]))]
+    found = [piece_of(one) for one in objects_in(list(values[:20]))]
     return len(values) > 1 and len(found) == len(values[:20]) and all(
         piece is not None and piece.words in ("a stream of KoboldCpp", "a stream of TGI", "a stream of llama.cpp")
         for piece in found

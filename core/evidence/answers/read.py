@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError, shorten
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Refusal
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends.error_words import words_of
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
 from prompt_debugger.core.complete.dialects import Answer, Dialect, dialect_of_answer, dialect_of_event
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.evidence.answers.events import Events, events_of_objects, events_of_sse
 from prompt_debugger.core.evidence.answers.native import objects_are_pieces, read_native, read_pieces
 from prompt_debugger.core.evidence.answers.shapes import (
@@ -57,7 +56,7 @@ def _is_item(value: JSONObject) -> bool:
         case "function_call":
             return isinstance(value.get("name"), str) and "arguments" in value
         case "message":
-            parts = objects_of(value.get("content"))
+            parts = objects_in(value.get("content"))
             return bool(parts) and all(part.get("type") in ("output_text", "refusal") for part in parts)
         case _:
             return False
@@ -99,7 +98,7 @@ def _ends_chunks(value: JSON) -> bool:
     held = as_object(value)
     if set(held) == {"usage"}:
         return isinstance(held["usage"], dict)
-    choices = objects_of(held.get("choices"))
+    choices = objects_in(held.get("choices"))
     return len(choices) == 1 and "finish_reason" in choices[0] and not choices[0].keys() - {"finish_reason", "index"}
 
 
@@ -108,9 +107,9 @@ def are_call_deltas(values: Sequence[JSON]) -> bool:
     chunks = [_chunk_of(value) for value in values[:20]]
     if len(values) < 2 or is_chunk(values[0]) or not all(chunk is not None for chunk in chunks):
         return False
-    calls = [call for chunk in chunks for call in objects_of(_delta_in(chunk).get("tool_calls"))]
-    goes_on = any(not text_of(as_object(call.get("function")).get("name")) for call in calls)
-    return goes_on and all(integer_of(call.get("index")) is not None for call in calls)
+    calls = [call for chunk in chunks for call in objects_in(_delta_in(chunk).get("tool_calls"))]
+    goes_on = any(not as_text(as_object(call.get("function")).get("name")) for call in calls)
+    return goes_on and all(as_count(call.get("index")) is not None for call in calls)
 
 
 def _chunk_of(value: JSON) -> JSONObject | None:
@@ -119,7 +118,7 @@ def _chunk_of(value: JSON) -> JSONObject | None:
 
 
 def _delta_in(chunk: JSONObject | None) -> JSONObject:
-    choices = objects_of(as_object(chunk).get("choices"))
+    choices = objects_in(as_object(chunk).get("choices"))
     return as_object(choices[0].get("delta")) if choices else {}
 
 
@@ -257,8 +256,8 @@ def _chat_stream(found: Events, body: str) -> Answer:
         reader.feed(event, 0.0)
     chat, legacy = _add_legacy_call(reader.finish(body, 0.0))
     notes = [_GATHERED, *legacy]
-    choices = [one for chunk in found.objects for one in objects_of(chunk.get("choices"))]
-    indexes = {index for one in choices if (index := integer_of(one.get("index")))}
+    choices = [one for chunk in found.objects for one in objects_in(chunk.get("choices"))]
+    indexes = {index for one in choices if (index := as_count(one.get("index")))}
     if indexes:
         notes.append(f"Only the first of {len(indexes) + 1} streamed answers was read.")
     return Answer(chat, chat, finish_reason=chat.finish_reason, notes=tuple(notes), words="a streamed response")
@@ -303,11 +302,11 @@ def _texts_of(chunk: JSONObject) -> list[str]:
 
 
 def _reason_of(chunk: JSONObject) -> str | None:
-    return text_of(_first_choice_of(chunk).get("finish_reason"))
+    return as_text(_first_choice_of(chunk).get("finish_reason"))
 
 
 def _first_choice_of(chunk: JSONObject) -> JSONObject:
-    choices = objects_of(chunk.get("choices"))
+    choices = objects_in(chunk.get("choices"))
     return choices[0] if choices else {}
 
 
@@ -317,7 +316,7 @@ def _read_chat(shaped: Shaped) -> Answer:
     notes = (*shaped.notes, *((f"Only the first of {count} answers was read.",) if count > 1 else ()))
     first = _first_choice_of(shaped.value)
     if isinstance(first.get("text"), str) and "message" not in first:
-        reason = text_of(first.get("finish_reason"))
+        reason = as_text(first.get("finish_reason"))
         words = "an answer of plain completions"
         return Answer(raw=str(first["text"]), finish_reason=reason, notes=notes, words=words)
     if "delta" in first and "message" not in first:

@@ -10,9 +10,8 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.shapes import integer_of, objects_of
 
 _DELTA_FIELDS = frozenset(
     {"role", "content", "tool_calls", "reasoning", "reasoning_content", "function_call", "refusal", "audio"}
@@ -57,7 +56,7 @@ def shape_answer(value: JSON) -> Shaped | None:
         return None
     choices = value.get("choices")
     if isinstance(choices, list):
-        is_of_question = bool(choices) and not objects_of(choices) and not _AROUND_CHOICES & value.keys()
+        is_of_question = bool(choices) and not objects_in(choices) and not _AROUND_CHOICES & value.keys()
         return None if is_of_question else _read_choices(value, choices)
     if (made := _read_other_form(value)) is not None:
         return made
@@ -138,7 +137,7 @@ def _workers_ai(value: JSONObject) -> JSONObject | None:
     """Return what Cloudflare's Workers AI answers in its own form, wrapped by its API or as a worker gets it."""
     is_wrapped = isinstance(value.get("result"), dict) and isinstance(value.get("success"), bool)
     held = as_object(value["result"]) if is_wrapped else value
-    calls = objects_of(held.get("tool_calls"))
+    calls = objects_in(held.get("tool_calls"))
     is_named = bool(calls) and all(isinstance(one.get("name"), str) and "arguments" in one for one in calls)
     is_text = isinstance(held.get("response"), str) and (is_wrapped or is_named)
     is_known = "response" in held and "done" not in held and (is_text or is_named)
@@ -147,7 +146,7 @@ def _workers_ai(value: JSONObject) -> JSONObject | None:
 
 def _read_workers_ai(held: JSONObject) -> Shaped:
     calls: list[JSON] = []
-    for one in objects_of(held.get("tool_calls")):
+    for one in objects_in(held.get("tool_calls")):
         given = one.get("arguments")
         arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
         calls.append({"type": "function", "function": {"name": one.get("name"), "arguments": arguments}})
@@ -189,7 +188,7 @@ def _encoded_call(call: JSONObject) -> JSONObject:
 
 def _wrapped_calls(message: JSONObject) -> list[JSON] | None:
     """Return calls that spans of OpenInference keep as `{"tool_call": {…}}` each; `None` of any others."""
-    calls = objects_of(message.get("tool_calls"))
+    calls = objects_in(message.get("tool_calls"))
     held = [as_object(call.get("tool_call")) for call in calls]
     is_wrapped = bool(calls) and all([*call] == ["tool_call"] for call in calls) and all(map(_is_call, held))
     return list[JSON](held) if is_wrapped else None
@@ -199,7 +198,7 @@ def _read_message(message: JSONObject) -> Shaped:
     wrapped = _wrapped_calls(message)
     message = message if wrapped is None else {**message, "tool_calls": wrapped}
     choice: JSONObject = {"message": {name: item for name, item in message.items() if name != "finish_reason"}}
-    calls, notes = _encoded(objects_of(message.get("tool_calls")))
+    calls, notes = _encoded(objects_in(message.get("tool_calls")))
     if notes:
         as_object(choice["message"])["tool_calls"] = list[JSON](calls)
     if "finish_reason" in message:
@@ -209,7 +208,7 @@ def _read_message(message: JSONObject) -> Shaped:
 
 
 def _read_calls(value: list[JSON]) -> Shaped | None:
-    calls = tuple(call_of_langchain(one) or one for one in objects_of(value))
+    calls = tuple(call_of_langchain(one) or one for one in objects_in(value))
     if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MAX_LOOKED_AT]):
         calls = tuple(_read_function(call) for call in calls)
     elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MAX_LOOKED_AT]):
@@ -255,7 +254,7 @@ def _read_function(value: JSONObject) -> JSONObject:
 def _is_message(value: JSONObject) -> bool:
     if value.get("role", "assistant") not in ("assistant", "model", "ai"):
         return False
-    if any(_is_call(call) for call in objects_of(value.get("tool_calls"))[:1]):
+    if any(_is_call(call) for call in objects_in(value.get("tool_calls"))[:1]):
         return True
     if value.get("role") is not None:
         return any(name in value for name in _OF_MESSAGE)
@@ -270,7 +269,7 @@ def is_chunk(value: JSON) -> bool:
         return False
     if str(value.get("object", "")).endswith(".chunk"):
         return True
-    choices = objects_of(value.get("choices"))
+    choices = objects_in(value.get("choices"))
     if not choices:
         is_of_stream = value.get("object") != "chat.completion" and ("usage" in value or "id" in value)
         return isinstance(value.get("choices"), list) and is_of_stream
@@ -300,7 +299,7 @@ def chunk_of_delta(value: JSON) -> JSONObject | None:
 def chunk_of_call(value: JSONObject) -> JSONObject | None:
     """Return a delta of a call as an event of a stream."""
     function = as_object(value.get("function"))
-    is_delta = integer_of(value.get("index")) is not None and isinstance(function.get("arguments"), str)
+    is_delta = as_count(value.get("index")) is not None and isinstance(function.get("arguments"), str)
     if not is_delta or value.keys() - _OF_CALL:
         return None
     return {"choices": [{"index": 0, "delta": {"tool_calls": [value]}, "finish_reason": None}]}

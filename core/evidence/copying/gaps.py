@@ -15,11 +15,11 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.comparable import NO_BEGINNING, OF_GAP, REQUEST_GAP, has_part_of_call
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.text import remove_strings
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
-from prompt_debugger.core.diagnose.fields import as_list, texts_inside
+from prompt_debugger.core.diagnose.fields import texts_inside
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form

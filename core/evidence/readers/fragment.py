@@ -11,9 +11,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.evidence.answers.read import events_in_list, is_answer, read_answer, refusal_of
 from prompt_debugger.core.evidence.answers.shapes import is_called_function
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -108,10 +107,10 @@ def _reshape(value: JSON) -> JSON:
 def _drop_halves(body: JSONObject) -> JSONObject:
     """Return a request without tools that lost their names, and without a history whose calls lost a part."""
     body = dict(body)
-    if not all(as_object(as_object(tool).get("function")).get("name") for tool in objects_of(body.get("tools"))):
+    if not all(as_object(as_object(tool).get("function")).get("name") for tool in objects_in(body.get("tools"))):
         del body["tools"]
-    messages = objects_of(body.get("messages"))
-    calls = [call for message in messages for call in objects_of(message.get("tool_calls"))]
+    messages = objects_in(body.get("messages"))
+    calls = [call for message in messages for call in objects_in(message.get("tool_calls"))]
     if not all("arguments" in as_object(call.get("function")) for call in calls):
         body["messages"] = [one for one in messages if one.get("role") in ("system", "developer", "user")]
     return body

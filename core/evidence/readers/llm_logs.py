@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete.answers import usage_of
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row, earlier_answers
@@ -51,11 +50,11 @@ def _read_one(newest: Sequence[JSONObject], row: int) -> Evidence:
     entry = newest[row - 1]
     raw = as_object(entry.get("response_json"))
     calls = [
-        call_of(call.get("name"), call.get("arguments"), text_of(call.get("tool_call_id")) or UNKNOWN_ID)
-        for call in objects_of(entry.get("tool_calls"))
+        call_of(call.get("name"), call.get("arguments"), as_text(call.get("tool_call_id")) or UNKNOWN_ID)
+        for call in objects_in(entry.get("tool_calls"))
     ]
-    reason = text_of(raw.get("finish_reason")) or None
-    message = assistant_of(text_of(entry.get("response")) or None, calls)
+    reason = as_text(raw.get("finish_reason")) or None
+    message = assistant_of(as_text(entry.get("response")) or None, calls)
     chat = ChatResult(message, reason, usage=usage_of(raw.get("usage")))
     words = f"an answer in the log of `llm`, {len(newest) - row + 1} of {len(newest):,}"
     return Evidence(Form.LINES, words, chat=chat, finish_reason=reason, row=row, rows=len(newest))

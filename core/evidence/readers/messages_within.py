@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.comparable import REQUEST_GAP
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.diagnose.fields import as_list
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader

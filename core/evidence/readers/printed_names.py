@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.json_values import as_list, as_object
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.errors.not_errors import is_script
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -42,22 +42,18 @@ def _fields(text: str) -> JSONObject | None:
     if read is None or read.is_cut or text[read.stop :].strip() or not isinstance(read.value, dict):
         return None
     value = read.value
-    calls = [call for name in _OF_CALLS for call in _items(value.get(name))]
+    calls = [call for name in _OF_CALLS for call in as_list(value.get(name))]
     are_calls = bool(calls) and all({"name", "function"} & as_object(call).keys() for call in calls)
     return value if are_calls and value.keys() <= _KNOWN else None
 
 
-def _items(value: JSON) -> list[JSON]:
-    return value if isinstance(value, list) else []
-
-
 def _read(paste: Paste) -> Evidence:
     value = _fields(paste.text) or {}
-    calls = [as_object(call) for name in _OF_CALLS for call in _items(value.get(name))]
+    calls = [as_object(call) for name in _OF_CALLS for call in as_list(value.get(name))]
     if any("args" in call for call in calls):  # LangChain's, which gives an empty name to a piece that has none
         value = {**value, CLASS: "AIMessage"}
         for name in _OF_CALLS:
-            value[name] = [call for call in _items(value.get(name)) if as_object(call).get("name")]
+            value[name] = [call for call in as_list(value.get(name)) if as_object(call).get("name")]
     evidence = Evidence(Form.OBJECT, "printed fields of an answer")
     return forget_end(add_answer(evidence, read_answer(answer_of({"content": "", **value}))))
 

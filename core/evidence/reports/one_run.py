@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from prompt_debugger.core.base.json_values import strings_in
+from prompt_debugger.core.base.json_values import as_list, strings_in
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.diagnose.fields import as_list
 from prompt_debugger.core.evidence.evidence import Evidence, Part, trace_of
 
 UNRELATED = "Parts of the text have nothing in common, so they are not taken for one run; the first of them was read."

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers.shapes import is_called_function
 from prompt_debugger.core.evidence.values.printed_classes import (
@@ -117,7 +117,7 @@ def deltas_of_chunks(values: list[JSONObject]) -> list[JSONObject]:
     """Return the deltas of LangChain's `AIMessageChunk`s, printed as they came; none of a lone one that is complete."""
     if not values or any(class_of(value) != "AIMessageChunk" for value in values):
         return []
-    chunks = [[as_object(one) for one in _list(value.get("tool_call_chunks"))] for value in values]
+    chunks = [[as_object(one) for one in as_list(value.get("tool_call_chunks"))] for value in values]
     if len(values) < 2 and all(one.get("name") for one in chunks[0]):
         return []
     deltas: list[JSONObject] = []
@@ -137,10 +137,6 @@ def deltas_of_chunks(values: list[JSONObject]) -> list[JSONObject]:
         delta: JSONObject = {CLASS: "ChoiceDelta", "content": content if isinstance(content, str) else None}
         deltas.append({**delta, "tool_calls": pieces} if pieces else delta)
     return deltas
-
-
-def _list(value: JSON) -> list[JSON]:
-    return value if isinstance(value, list) else []
 
 
 def has_no_end(values: list[JSONObject]) -> bool:

@@ -17,6 +17,7 @@ from typing import Self, TypeVar, Unpack
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.interpreter import vllm_python
+from prompt_debugger.core.base.json_values import as_text
 from prompt_debugger.core.base.types import JSON, Divergence, JSONObject, ParserOutcome, SplitTrial, VllmOutcome
 from prompt_debugger.core.parse.engines.names import read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.pool import HelperPool
@@ -338,19 +339,19 @@ def outcome_from_json(value: JSON, version: str, layer: str, engine: str = "vllm
     equal, usual, tried = (fields.get(name) for name in ("stream_equal", "usual_equal", "splits_tried"))
     called, split, parts_at = (fields.get(name) for name in ("tools_called", "smallest_split", "parts_at"))
     return VllmOutcome(
-        reasoning=_text(fields.get("reasoning")),
-        content=_text(fields.get("content")),
+        reasoning=as_text(fields.get("reasoning")),
+        content=as_text(fields.get("content")),
         tool_calls=tuple(call for call in calls if isinstance(call, dict)) if isinstance(calls, list) else (),
-        error=_text(fields.get("error")),
-        finish_reason=_text(fields.get("finish_reason")),
+        error=as_text(fields.get("error")),
+        finish_reason=as_text(fields.get("finish_reason")),
         stream_equal=equal if isinstance(equal, bool) else None,
         splits_tried=tried if isinstance(tried, int) else 0,
-        first_unequal=_text(fields.get("first_unequal")),
-        stand_in=_text(fields.get("stand_in")),
+        first_unequal=as_text(fields.get("first_unequal")),
+        stand_in=as_text(fields.get("stand_in")),
         usual_stream_equal=usual if isinstance(usual, bool) else None,
         smallest_split=tuple(map(str, split)) if isinstance(split, list) else (),
         parts_at=parts_at if isinstance(parts_at, int) else None,
-        usual_unequal=_text(fields.get("usual_unequal")),
+        usual_unequal=as_text(fields.get("usual_unequal")),
         trials=_trials(fields.get("trials")),
         parting=_divergence(fields.get("parting")),
         log=tuple(map(str, log)) if isinstance(log, list) else (),
@@ -366,12 +367,12 @@ def outcome_from_json(value: JSON, version: str, layer: str, engine: str = "vllm
 def _words(fields: JSONObject) -> str | None:
     """Return what the engine itself said: why it failed, else the first line that it logged."""
     log = fields.get("log")
-    return _text(fields.get("error")) or (_text(log[0]) if isinstance(log, list) and log else None)
+    return as_text(fields.get("error")) or (as_text(log[0]) if isinstance(log, list) and log else None)
 
 
 def _trials(value: JSON) -> tuple[SplitTrial, ...]:
     rows = [row for row in value if isinstance(row, list) and len(row) == 3] if isinstance(value, list) else []
-    return tuple(SplitTrial(str(name), int(str(deltas)), _text(difference)) for name, deltas, difference in rows)
+    return tuple(SplitTrial(str(name), int(str(deltas)), as_text(difference)) for name, deltas, difference in rows)
 
 
 def _divergence(value: JSON) -> Divergence | None:
@@ -379,7 +380,3 @@ def _divergence(value: JSON) -> Divergence | None:
         return None
     before, after, streamed = (part if isinstance(part, dict) else None for part in value)
     return Divergence(before, after, streamed)
-
-
-def _text(value: JSON) -> str | None:
-    return value if isinstance(value, str) else None

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.comparable import draws_at_random
+from prompt_debugger.core.base.json_values import as_text, objects_in
 from prompt_debugger.core.base.types import JSON, Api, Basis, Parse, SpanKind, Trace
 from prompt_debugger.core.complete.evidence import WITHOUT_STREAM
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.request.api_work import limit_of
 from prompt_debugger.core.tools.experiments.api_difference import ApiDifference
 from prompt_debugger.core.tools.experiments.json_changes import JsonChange
@@ -202,8 +202,8 @@ def _is_item_named(field: str, trace: Trace, message: str) -> bool:
     name, index = place[1], int(place[2])
     if re.search(rf"\b{name}(?:\.|\[|['\"], ?){index}\b", message):
         return True
-    items = objects_of((trace.sent_native or {}).get(name))
-    kind = text_of(items[index].get("type")) if index < len(items) else None
+    items = objects_in((trace.sent_native or {}).get(name))
+    kind = as_text(items[index].get("type")) if index < len(items) else None
     if not kind or kind == "function" or not _is_own_field(name, message):
         return False
     return re.search(rf"\b{re.escape(kind)}\b", message, re.IGNORECASE) is not None

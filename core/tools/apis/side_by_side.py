@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import BackendError, shorten
-from prompt_debugger.core.base.json_values import as_object, decoded
+from prompt_debugger.core.base.json_values import as_object, as_text, decoded, objects_in
 from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, Request, Trace
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.pipeline import Progress, Target
 from prompt_debugger.core.pipeline.api_choice import is_missing, says_missing
 from prompt_debugger.core.tools.apis.causes import (
@@ -226,10 +225,10 @@ def _comparable(result: ChatResult) -> JSONObject:
     """Return an answer without what only its form decides: ids, empty texts, how arguments are spelled."""
     message = result.message
     calls: list[JSON] = []
-    for call in objects_of(message.get("tool_calls")):
+    for call in objects_in(message.get("tool_calls")):
         function = as_object(call.get("function"))
         calls.append({"function": {"name": function.get("name"), "arguments": decoded(function.get("arguments"))}})
-    reasoning = text_of(message.get("reasoning")) or text_of(message.get("reasoning_content"))
+    reasoning = as_text(message.get("reasoning")) or as_text(message.get("reasoning_content"))
     return {
         "content": message.get("content") or None,
         "reasoning": reasoning or None,

@@ -18,13 +18,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import problem_of_error
 from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
-from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.tools.capture.exchange import Api
 
 NO_END = "the stream ended without"  # as each API says that it did not come whole
@@ -65,8 +64,8 @@ def _chat(chunks: Sequence[JSONObject], *, is_done: bool) -> Assembled:
     """Put chat chunks together: a message for each choice."""
     choices: dict[int, _ChatChoice] = {}
     for chunk in chunks:
-        for choice in objects_of(chunk.get("choices"))[:MAX_CHOICES]:
-            index = integer_of(choice.get("index")) or 0
+        for choice in objects_in(chunk.get("choices"))[:MAX_CHOICES]:
+            index = as_count(choice.get("index")) or 0
             if index in choices or len(choices) < MAX_CHOICES:
                 choices.setdefault(index, _ChatChoice()).add(choice)
     made: list[JSON] = [choices[index].document(index) for index in sorted(choices)]
@@ -119,10 +118,10 @@ def _completions(chunks: Sequence[JSONObject], *, is_done: bool) -> Assembled:
     texts: dict[int, list[str]] = {}
     fields: dict[int, _ChoiceFields] = {}
     for chunk in chunks:
-        for choice in objects_of(chunk.get("choices"))[:MAX_CHOICES]:
-            index = integer_of(choice.get("index")) or 0
+        for choice in objects_in(chunk.get("choices"))[:MAX_CHOICES]:
+            index = as_count(choice.get("index")) or 0
             if index in texts or len(texts) < MAX_CHOICES:
-                texts.setdefault(index, []).append(text_of(choice.get("text")) or "")
+                texts.setdefault(index, []).append(as_text(choice.get("text")) or "")
                 fields.setdefault(index, _ChoiceFields()).add(choice)
     made: list[JSON] = [
         {"index": index, "text": "".join(texts[index]), **fields[index].document()} for index in sorted(texts)
@@ -165,8 +164,8 @@ def _begun_response(chunks: Sequence[JSONObject]) -> JSONObject | None:
     items: dict[int, JSONObject] = {}
     texts: dict[int, list[str]] = {}
     for chunk in chunks:
-        index = integer_of(chunk.get("output_index")) or 0
-        kind, item = text_of(chunk.get("type")) or "", chunk.get("item")
+        index = as_count(chunk.get("output_index")) or 0
+        kind, item = as_text(chunk.get("type")) or "", chunk.get("item")
         if isinstance(item, dict) and (index in items or len(items) < MAX_CHOICES):
             items[index] = item
             if kind == "response.output_item.done":
@@ -199,7 +198,7 @@ def _messages(chunks: Sequence[JSONObject]) -> Assembled:
     blocks: dict[int, _Block] = {}
     problem = f"{NO_END} `message_stop`"
     for chunk in chunks:
-        index = integer_of(chunk.get("index")) or 0
+        index = as_count(chunk.get("index")) or 0
         match chunk.get("type"):
             case "message_start":
                 message = {**as_object(chunk.get("message"))}
@@ -244,7 +243,7 @@ class _Block:
             if name == "partial_json":
                 block["input"] = self._input(text)
             else:
-                block[name] = f"{text_of(block.get(name)) or ''}{text}"
+                block[name] = f"{as_text(block.get(name)) or ''}{text}"
         return block
 
     def _input(self, text: str) -> JSON:
@@ -262,13 +261,13 @@ def _gemini(chunks: Sequence[JSONObject]) -> Assembled:
     parts: list[JSON] = []
     whole: JSONObject = {}
     for chunk in chunks:
-        first = next(iter(objects_of(chunk.get("candidates"))), {})
+        first = next(iter(objects_in(chunk.get("candidates"))), {})
         whole |= {name: value for name, value in chunk.items() if name != "candidates" and value is not None}
         candidate |= {name: value for name, value in first.items() if name != "content" and value is not None}
-        for part in objects_of(as_object(first.get("content")).get("parts")):
+        for part in objects_in(as_object(first.get("content")).get("parts")):
             last = as_object(parts[-1]) if parts else {}
             if {*part, *last} <= {"text", "thought"} and part.get("thought") == last.get("thought") and last:
-                parts[-1] = {**last, "text": f"{text_of(last.get('text')) or ''}{text_of(part.get('text')) or ''}"}
+                parts[-1] = {**last, "text": f"{as_text(last.get('text')) or ''}{as_text(part.get('text')) or ''}"}
             else:
                 parts.append(part)
     problem = next((found for chunk in chunks if (found := problem_of_error(chunk)) is not None), None)

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.packed import GZIP, Unpacked, unpack_beginning
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.sse import SseParser
-from prompt_debugger.core.complete.shapes import objects_of, parse_json
+from prompt_debugger.core.complete.shapes import parse_json
 from prompt_debugger.core.report import redact_json, redact_text
 from prompt_debugger.core.report.redact import MARK, redact_body
 from prompt_debugger.core.report.wire import write_line
@@ -176,14 +176,14 @@ def count_calls(api: str, answer: JSONObject) -> int | None:
     if api == Api.COMPLETIONS:
         return None
     if api == Api.RESPONSES:
-        return sum(item.get("type") == "function_call" for item in objects_of(answer.get("output")))
+        return sum(item.get("type") == "function_call" for item in objects_in(answer.get("output")))
     if api == Api.MESSAGES:
-        return sum(item.get("type") == "tool_use" for item in objects_of(answer.get("content")))
+        return sum(item.get("type") == "tool_use" for item in objects_in(answer.get("content")))
     if api == Api.GEMINI:
-        contents = [as_object(one.get("content")) for one in objects_of(answer.get("candidates"))]
-        return sum("functionCall" in part for one in contents for part in objects_of(one.get("parts")))
-    messages = [as_object(choice.get("message")) for choice in objects_of(answer.get("choices"))]
-    return sum(len(objects_of(message.get("tool_calls"))) for message in messages)
+        contents = [as_object(one.get("content")) for one in objects_in(answer.get("candidates"))]
+        return sum("functionCall" in part for one in contents for part in objects_in(one.get("parts")))
+    messages = [as_object(choice.get("message")) for choice in objects_in(answer.get("choices"))]
+    return sum(len(objects_in(message.get("tool_calls"))) for message in messages)
 
 
 def _sent_of(raw: Raw) -> _Body:

@@ -19,7 +19,8 @@ import json
 import re
 from collections.abc import AsyncIterator
 
-from prompt_debugger.core.complete.shapes import objects_of, parse_json
+from prompt_debugger.core.base.json_values import objects_in
+from prompt_debugger.core.complete.shapes import parse_json
 from prompt_debugger.core.tools.capture.exchange import Api
 from prompt_debugger.core.tools.capture.limits import MAX_ANSWER_BYTES
 
@@ -109,6 +110,6 @@ def _is_empty(event: bytes) -> bool:
         chunk = parse_json(event.decode("utf-8", "replace").strip().removeprefix("data:"))
     except ValueError:
         return False
-    choices = objects_of(chunk.get("choices")) if isinstance(chunk, dict) else []
+    choices = objects_in(chunk.get("choices")) if isinstance(chunk, dict) else []
     nothing = ("delta", "finish_reason", "logprobs")
     return bool(choices) and not any(choice.get(name) for choice in choices for name in nothing)

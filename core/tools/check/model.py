@@ -8,8 +8,8 @@ from pathlib import Path
 
 from prompt_debugger.core.base.errors import RenderError, RequestError
 from prompt_debugger.core.base.files import read_named
+from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject, Server
-from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.render import load_tokenizer
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.local import Renderer, run
@@ -108,10 +108,10 @@ def _renders(model: CheckedModel, body: JSONObject) -> bool:
 def _in_parts(body: JSONObject) -> JSONObject:
     """Return a request whose texts are lists of one part each, but for tool results, which vLLM sends as texts."""
     turns: list[JSON] = []
-    for turn in objects_of(body.get("messages")):
+    for turn in objects_in(body.get("messages")):
         content = turn.get("content")
         if turn.get("role") == "tool":
-            texts = [part.get("text") for part in objects_of(content)]
+            texts = [part.get("text") for part in objects_in(content)]
             turns.append({**turn, "content": "\n".join(map(str, texts))} if isinstance(content, list) else turn)
             continue
         parts: list[JSON] = [{"type": "text", "text": content}] if isinstance(content, str) else []

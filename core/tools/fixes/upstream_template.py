@@ -18,10 +18,9 @@ from pathlib import Path
 
 from prompt_debugger.core.base.errors import RenderError, RequestError
 from prompt_debugger.core.base.interpreter import python_that_has
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_list, as_object, decode_json
 from prompt_debugger.core.base.scratch import scratch
 from prompt_debugger.core.base.types import JSON, Trace
-from prompt_debugger.core.diagnose.fields import as_list
 from prompt_debugger.core.diagnose.trace_queries import prompt_of
 from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.pipeline.target import Target

@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object, decoded
+from prompt_debugger.core.base.json_values import as_object, as_text, decoded, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.tools.verify.making import folded
 
 _SWITCHES = ("chat_template_kwargs", "reasoning_effort", "tool_choice", "documents", "response_format")
@@ -36,13 +35,13 @@ class Change(NamedTuple):
 
 def changes_between(before: JSONObject, now: JSONObject) -> Iterator[Change]:
     """Yield what differs in what two requests share; what the later one adds at its end is not a change."""
-    yield from _tools(objects_of(before.get("tools")), objects_of(now.get("tools")))
+    yield from _tools(objects_in(before.get("tools")), objects_in(now.get("tools")))
     for name in _SWITCHES:
         if before.get(name) != now.get(name):
             yield Change(
                 name, f"`{name}` differs from the previous turn.", f"Keep `{name}` the same for a whole session."
             )
-    yield from _messages(objects_of(before.get("messages")), objects_of(now.get("messages")))
+    yield from _messages(objects_in(before.get("messages")), objects_in(now.get("messages")))
 
 
 def _tools(before: Sequence[JSONObject], now: Sequence[JSONObject]) -> Iterator[Change]:
@@ -116,7 +115,7 @@ def _message(old: JSONObject, new: JSONObject) -> tuple[str, str, str]:
             "Send past thinking back as long as the template prints it, or never send it.",
         )
     if old.get("tool_calls") != new.get("tool_calls"):
-        return ".tool_calls", *_calls(objects_of(old.get("tool_calls")), objects_of(new.get("tool_calls")))
+        return ".tool_calls", *_calls(objects_in(old.get("tool_calls")), objects_in(new.get("tool_calls")))
     if old.get("content") != new.get("content"):
         return ".content", *_content(role, old.get("content"), new.get("content"))
     name = next(name for name in {**old, **new} if old.get(name) != new.get(name))
@@ -138,7 +137,7 @@ def _meaning(call: JSONObject) -> JSON:
 
 
 def _content(role: str, old: JSON, new: JSON) -> tuple[str, str]:
-    before, after = text_of(old), text_of(new)
+    before, after = as_text(old), as_text(new)
     if before is not None and after is not None:
         if before.strip() == after.strip():
             return f"Whitespace around a {role} message changes.", "Keep messages as they were sent the first time."

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_count, as_object, decode_json, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.shapes import integer_of, objects_of
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.request import body_text, read_request
 from prompt_debugger.core.tools.verify.making import Unread
@@ -120,7 +119,7 @@ def _read_text(text: str, path: Path, gathered: Gathered) -> Iterator[Exchange]:
             return
     else:
         values = [as_object(decode_json(text))]
-    entries = objects_of(as_object(values[0].get("log")).get("entries")) if len(values) == 1 else []
+    entries = objects_in(as_object(values[0].get("log")).get("entries")) if len(values) == 1 else []
     for number, value in enumerate(entries or values, 1):
         one: JSONObject = {"log": {"entries": [value]}} if entries else value
         place = f"{path.name}, number {number}" if len(entries or values) > 1 else path.name
@@ -216,12 +215,12 @@ def _counts(usage: JSONObject) -> tuple[int | None, int | None]:
     >>> _counts({"input_tokens": 1, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 3})
     (9, 5)
     """
-    read = integer_of(usage.get("cache_read_input_tokens"))
+    read = as_count(usage.get("cache_read_input_tokens"))
     if read is not None:
-        written = integer_of(usage.get("cache_creation_input_tokens")) or 0
-        return (integer_of(usage.get("input_tokens")) or 0) + read + written, read
-    prompt = integer_of(usage.get("prompt_tokens"))
-    prompt = integer_of(usage.get("input_tokens")) if prompt is None else prompt
+        written = as_count(usage.get("cache_creation_input_tokens")) or 0
+        return (as_count(usage.get("input_tokens")) or 0) + read + written, read
+    prompt = as_count(usage.get("prompt_tokens"))
+    prompt = as_count(usage.get("input_tokens")) if prompt is None else prompt
     details = (as_object(usage.get(name)) for name in ("prompt_tokens_details", "input_tokens_details"))
-    cached = next((found for one in details if (found := integer_of(one.get("cached_tokens"))) is not None), None)
-    return prompt, integer_of(usage.get("prompt_cache_hit_tokens")) if cached is None else cached
+    cached = next((found for one in details if (found := as_count(one.get("cached_tokens"))) is not None), None)
+    return prompt, as_count(usage.get("prompt_cache_hit_tokens")) if cached is None else cached

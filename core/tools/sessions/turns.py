@@ -15,9 +15,8 @@ from hashlib import sha256
 from typing import Literal
 
 from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject, PromptSpan, Span, SpanKind
-from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.render.vllm_view import LLAMA_CPP_CAUSES, usual_causes
 from prompt_debugger.core.tools.experiments import RenderSetup, follow_turns
 from prompt_debugger.core.tools.experiments.difference import Place, common_length, place_at
@@ -170,10 +169,10 @@ def _break(
 def _thought_at(body: JSONObject, field: str) -> tuple[str, str] | None:
     """Return where the thinking of the message at a field is, and how it begins; `None` if it has none."""
     found = _MESSAGE.match(field)
-    messages = objects_of(body.get("messages"))
+    messages = objects_in(body.get("messages"))
     if found is None or int(found[1]) >= len(messages):
         return None
-    reported = ((name, text_of(messages[int(found[1])].get(name))) for name in _THOUGHTS)
+    reported = ((name, as_text(messages[int(found[1])].get(name))) for name in _THOUGHTS)
     return next(
         ((f"{found[0]}.{name}", text.strip()[:_SHOWN]) for name, text in reported if text and text.strip()), None
     )
@@ -191,7 +190,7 @@ def _change_at(changes: Sequence[Change], fields: Sequence[str | None]) -> Chang
 
 def _compare_after_answer(old: JSONObject, turn: Turn, setup: RenderSetup) -> Turn:
     """Add what became of the answer between both prompts: it was computed, too."""
-    messages, asked = objects_of(turn.exchange.body.get("messages")), objects_of(old.get("messages"))
+    messages, asked = objects_in(turn.exchange.body.get("messages")), objects_in(old.get("messages"))
     added = messages[len(asked) :]
     if len(added) < 2 or added[0].get("role") != "assistant":
         return turn
@@ -250,9 +249,9 @@ def _place(body: JSONObject, prompt: Rendered, index: int, setup: RenderSetup | 
 def _layout(body: JSONObject) -> Rendered:
     """Return what a request says in the order of most prompts: tools, then messages."""
     pieces: list[tuple[str, str]] = []
-    for index, tool in enumerate(objects_of(body.get("tools"))):
+    for index, tool in enumerate(objects_in(body.get("tools"))):
         pieces.append((json.dumps(tool, ensure_ascii=False), f"tools[{index}]"))
-    for index, message in enumerate(objects_of(body.get("messages"))):
+    for index, message in enumerate(objects_in(body.get("messages"))):
         pieces.append((f"{message.get('role')}: ", f"messages[{index}].role"))
         for name, value in message.items():
             if name != "role" and value is not None:
@@ -349,7 +348,7 @@ def _print_of(message: JSON) -> bytes:
     reported = as_object(message)
     if reported.get("role") in _SYSTEM:
         return b"system"
-    calls = [as_object(call.get("function")).get("name") for call in objects_of(reported.get("tool_calls"))]
+    calls = [as_object(call.get("function")).get("name") for call in objects_in(reported.get("tool_calls"))]
     kept: list[JSON] = [reported.get("role"), folded(reported.get("content")), calls]
     return sha256(json.dumps(kept, sort_keys=True).encode()).digest()
 

@@ -6,10 +6,9 @@ are not differences, nor is an output that was cut, whose beginning the two ways
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.json_values import as_object, decoded
+from prompt_debugger.core.base.json_values import as_object, decoded, objects_in
 from prompt_debugger.core.base.types import JSON, Basis, JSONObject, ParserOutcome, Trace
 from prompt_debugger.core.complete import ServerClient
-from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.trace_queries import why_cut
 from prompt_debugger.core.pipeline import ask_server_parsers, output_of_trace, server_parsers_of
@@ -49,6 +48,6 @@ def _read(outcome: ParserOutcome) -> JSONObject:
 
 
 def _fields(content: str | None, reasoning: str | None, calls: JSON) -> JSONObject:
-    functions = [as_object(call.get("function")) for call in objects_of(calls)]
+    functions = [as_object(call.get("function")) for call in objects_in(calls)]
     plain: list[JSON] = [[one.get("name"), decoded(one.get("arguments"))] for one in functions]
     return {"content": (content or "").strip(), "reasoning": (reasoning or "").strip(), "tool_calls": plain}

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.assemble import MessageAssembler
-from prompt_debugger.core.complete.shapes import objects_of
 
 JSON_VALUES: st.SearchStrategy[JSON] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
@@ -102,7 +101,7 @@ def test_no_delta_is_too_odd(deltas: list[JSONObject]) -> None:
 
 def functions_of(*parts: JSONObject) -> list[JSONObject]:
     """The functions of the calls that parts are put together into."""
-    return [as_object(one.get("function")) for one in objects_of(assemble(*parts)["tool_calls"])]
+    return [as_object(one.get("function")) for one in objects_in(assemble(*parts)["tool_calls"])]
 
 
 def named(call_id: str | None, name: str, arguments: str) -> JSONObject:

@@ -9,13 +9,13 @@ import pytest
 
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import ServerClient, Timeouts
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends import events, http
 from prompt_debugger.core.complete.backends.exchanges import MAX_PIECES, ExchangeLog, listening
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_CHOICES
-from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
 from tests.core.complete.faulty_server import Behaviour, answer, chunk, drip, faulty_server, raw, stream
@@ -138,7 +138,7 @@ async def test_a_stream_of_more_calls_than_any_model_writes_is_not_all_read(even
     async with faulty_server(stream(*sent)) as server, ServerClient(server.base_url) as client:
         result = await client.chat_stream(BODY)
 
-    assert len(objects_of(result.message["tool_calls"])) == MAX_CALLS
+    assert len(objects_in(result.message["tool_calls"])) == MAX_CALLS
     assert result.error is not None
     assert "10,000 are read" in result.error
 
