@@ -30,10 +30,6 @@ async def checked_steps(
 ) -> AsyncGenerator[T | Diagnosis, None]:
     """Yield the steps of a job that ends with a diagnosis; where a schema ends it, the diagnosis is made without that.
 
-    Args:
-        steps: Of the job.
-        trace_so_far: Returns the run with everything that was yielded.
-
     Raises:
         SandboxError: Something else took too much.
     """

@@ -27,15 +27,7 @@ async def ask_within_time(
     seed: int = 0,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[dict[str, ParserOutcome], tuple[str, ...]]:
-    """Ask every one of some parsers, a few at a time, those of an engine together.
-
-    Args:
-        engines: What runs them.
-        names: The parsers, those of one engine one after the other.
-        output: The raw output.
-        thorough: Whether to stream in many more chunkings.
-        seed: Of the random chunkings.
-        clock: Tells the time in seconds.
+    """Ask every one of some parsers, a few at a time, those of an engine together, one after the other.
 
     Returns:
         The outcomes that came, and which parsers gave none, and why.

@@ -46,10 +46,6 @@ def pack_recording(bundle: str) -> bytes:
 def load_recording(case: str, folder: Path | None = None) -> Recording | None:
     """Return the recorded run of a worked case, `None` if there is none.
 
-    Args:
-        case: Name of the worked case.
-        folder: Where recordings lie; the program's own by default.
-
     Raises:
         RequestError: The file is not one that this program reads: it was not recorded again after a change of the form.
     """

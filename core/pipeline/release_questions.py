@@ -14,11 +14,6 @@ from prompt_debugger.core.parse.engines import WHEELS, engine_of_parser, refuse_
 def parsers_to_ask(parse: Parse, named: Sequence[str], engines: Collection[str]) -> list[str]:
     """Return the parser to ask in the releases of each engine: those named, else the one that the family would use.
 
-    Args:
-        parse: The output.
-        named: Names of parsers, of any of the engines.
-        engines: The engines of the releases.
-
     Returns:
         The names in the order given, then those of the engines that no name belongs to; an engine that has no parser
         for the output's family is left out.

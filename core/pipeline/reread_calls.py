@@ -73,13 +73,7 @@ def believe(
 ) -> Believed:
     """Return the reading that has most of the calls which a message returned: the given one, unless one has more.
 
-    Args:
-        raw: The raw output.
-        reading: The reading so far.
-        message: What a server or parser made of the output.
-        context: What the reading was made with.
-        families: Those that the parser is made for, if it is known.
-        forced: The tool that the request forces the model to call.
+    `families` are those that the parser is made for, if it is known; `forced` is the tool that must be called.
     """
     returned = message_calls(message)
     missing = _missing(reading.parsed, returned)

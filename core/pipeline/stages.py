@@ -46,11 +46,7 @@ async def follow(
 ) -> AsyncGenerator[Following, None]:
     """Run a request while the block runs, which takes as much of its progress as it has time for.
 
-    Args:
-        request: What to run.
-        target: Where to.
-        labs: Labs that may be booted for it; not needed for an endpoint.
-        context: What it runs in; `None` for a copy of the caller's.
+    Labs are not needed for an endpoint; without a context it runs in a copy of the caller's.
     """
     progress = ProgressQueue()
     run = asyncio.create_task(_Run(request, target, labs, progress.report).run(), context=context)

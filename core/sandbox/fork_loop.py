@@ -26,8 +26,7 @@ _HAS_ENDED = select.POLLHUP | getattr(select, "POLLRDHUP", 0)
 def ending_with_client(orders: socket.socket) -> Iterator[None]:
     """While this lasts, such as during an import of many seconds, the process ends as soon as its client does.
 
-    Args:
-        orders: Socket with the client's orders, which the client's end closes. Nothing is read from it.
+    The client's end closes the socket; nothing is read from it.
     """
     woken, waking = socket.socketpair()
 

@@ -103,10 +103,7 @@ class Forkserver:
         return 0.0
 
     def fork(self, *, is_slow: bool) -> ForkedChild:
-        """Ask for a new child and return it without waiting for it to start.
-
-        Args:
-            is_slow: Whether it yields to everything else on this machine.
+        """Ask for a new child and return it without waiting for it to start; a slow one yields to everything else here.
 
         Raises:
             OSError: The forkserver is gone.

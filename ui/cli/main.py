@@ -72,10 +72,7 @@ what do you want to do?
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program.
-
-    Args:
-        argv: Arguments without the program's name; `None` takes them from the process.
+    """Run the program with `argv`, by default that of the process, and return its exit status.
 
     Returns:
         The exit status.

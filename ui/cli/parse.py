@@ -172,11 +172,7 @@ def _run_cases(options: argparse.Namespace, defaults: JSONObject) -> int:
 
 @contextmanager
 def open_reader(defaults: JSONObject) -> Iterator[Answer]:
-    """Give what turns a case into a parse document without any helper; raises `NeedsMoreError` for one that needs one.
-
-    Args:
-        defaults: Fields for cases that lack them.
-    """
+    """Give what reads a case without any helper; `NeedsMoreError` is raised for a case that needs one."""
     with CaseParser(is_locked=True) as parser:
 
         def answer(case: JSONObject) -> Answered:
@@ -189,13 +185,7 @@ def open_reader(defaults: JSONObject) -> Iterator[Answer]:
 
 @contextmanager
 def open_parser(defaults: JSONObject, level: str | None = None, target: Target | None = None) -> Iterator[Answer]:
-    """Give what turns a case into a parse document; its helpers stay warm until the block ends.
-
-    Args:
-        defaults: Fields for cases that lack them.
-        level: Enforcement to check each output with; `None` for no such question.
-        target: Server whose own parsers may be asked.
-    """
+    """Give what turns a case into a parse document; its helpers stay warm until the block ends."""
     with CaseParser(target) as parser, GrammarEngine() as engine:
 
         def answer(case: JSONObject) -> Answered:

@@ -33,11 +33,7 @@ _MAX_CHARS = 500_000_000  # of a bundle inside another file
 
 
 class Run(NamedTuple):
-    """A run that another is compared with.
-
-    Attributes:
-        name: What it is called.
-    """
+    """A run that another is compared with."""
 
     trace: Trace
     name: str

@@ -59,15 +59,7 @@ def check_gates(options: argparse.Namespace) -> None:
 
 
 class Judged(NamedTuple):
-    """The rows of a server, judged.
-
-    Attributes:
-        name: What was verified, in words.
-        api: The API it was asked by.
-        rows: Returns the rows, anew each time.
-        summary: Their summary.
-        held: Whether each gate triggers, by its text.
-    """
+    """The rows of a server, judged; `held` says of each gate whether it triggers."""
 
     name: str
     api: Api

@@ -21,12 +21,7 @@ _MAX_CHARS = 300  # of a text within an answer
 
 
 class Answer(NamedTuple):
-    """What a tool returns.
-
-    Attributes:
-        text: For a reader.
-        document: The same for a program.
-    """
+    """What a tool returns: a text for a reader, and the same for a program."""
 
     text: str
     document: JSONObject
@@ -40,14 +35,7 @@ def answer(lines: list[str], document: JSONObject) -> Answer:
 
 
 def trace_answer(trace: Trace, handle: str, *, lead: str = "", more: Mapping[str, JSON] | None = None) -> Answer:
-    """Return what there is to say of a run.
-
-    Args:
-        trace: The run.
-        handle: Under which it is kept.
-        lead: What is before it.
-        more: Further fields of the document.
-    """
+    """Return what there is to say of a run."""
     fixes = fixes_of(trace)
     calls = _calls(trace)
     findings: list[JSON] = [_finding(one, fixes.get(one.code), trace) for one in trace.findings]

@@ -21,12 +21,7 @@ def completion_payload(
 ) -> str:
     """Return the payload of the completion view; finished parts of the trace win over what has streamed so far.
 
-    Args:
-        trace: What is known.
-        raw_text: What has streamed of the raw output.
-        chat_text: What has streamed of the message.
-        streaming: Whether more may come.
-        has_ended: Whether the run is over without a verdict: nothing more comes.
+    `has_ended` is true of a run that is over without a verdict: nothing more comes.
     """
     special = () if trace.vocabulary is None else trace.vocabulary.special.values()
     why = why_no_answer(trace) or (CUT_SHORT if has_ended else "")

@@ -24,15 +24,7 @@ _FAULTS = (CallOutcome.DROPPED, CallOutcome.ALTERED, CallOutcome.INVENTED)
 def conversation_payload(
     conversation: Conversation, *, state: str = "done", sentence: str = "", now: str | None = None, most_turns: int
 ) -> str:
-    """Return what there is to draw of a conversation.
-
-    Args:
-        conversation: What was said.
-        state: `done`, `running`, or `refused` where it could not continue.
-        sentence: Why it could not continue; "" for what the conversation waits for.
-        now: What is being done, while it runs.
-        most_turns: Turns that one may have.
-    """
+    """Return what there is to draw of a conversation: `done`, `running`, or `refused`, and then why, as a sentence."""
     turns: list[JSON] = [_turn(turn, number) for number, turn in enumerate(conversation.turns, 1)]
     return pack_payload(
         {

@@ -25,14 +25,7 @@ _NO_ANSWER = ("unreachable", "timeout")
 
 
 def unserved_payload(error: DebuggerError, *, is_rendered: bool, why: str = "", run: int = 0) -> str:
-    """Return the strip of a request that could not be run for want of a server; the error says what to do.
-
-    Args:
-        error: There is no server.
-        is_rendered: Whether there is a prompt to show.
-        why: Why there is none; "" where that is not known.
-        run: The number of the run.
-    """
+    """Return the strip of a request that could not be run for want of a server; the error says what to do."""
     if why and not is_rendered:
         detail = f"Not run either: {as_sentence(error.message)} {error.hint}"
         return verdict_strip("error", _BADGES["RenderError"], why, tone="error", detail=detail, open="render", run=run)
@@ -41,13 +34,7 @@ def unserved_payload(error: DebuggerError, *, is_rendered: bool, why: str = "", 
 
 
 def error_payload(error: DebuggerError, *, run: int = 0, bare: Sequence[JSON] = ()) -> str:
-    """Return the verdict strip of an error; the pasted request is not touched by it.
-
-    Args:
-        error: What went wrong.
-        run: The number of the run.
-        bare: Panels that have nothing to show.
-    """
+    """Return the verdict strip of an error; the request stays as it is. The panels in `bare` have nothing to show."""
     place: JSON = None
     where = ""
     if isinstance(error, RequestError):

@@ -290,10 +290,7 @@ _MARKS = {TokenKind.TEXT: "text", TokenKind.SPECIAL: "special", TokenKind.ADDED:
 def token_chips(tokens: Sequence[Token], text: str = "", *, count: int | None = None) -> list[JSON]:
     """Return chips as [text, kind, ids, bytes]; kind `more` is a note about what is left out.
 
-    Args:
-        tokens: The tokens; empty where there is no tokenizer.
-        text: Shown as one chip of kind `word` in that case.
-        count: How many tokens there are in all, if `tokens` are only the first of them.
+    Without tokens `text` is one chip of kind `word`; `count` is how many there are if `tokens` are only the first.
     """
     if not tokens:
         return [[shortened(text, _MAX_TEXT), "word", "", ""]] if text else []

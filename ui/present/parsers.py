@@ -25,11 +25,7 @@ def matrix_payload(
     version: str = "",
     is_running: bool = False,
 ) -> str | None:
-    """Return the payload of the matrix: which parser would have parsed this?
-
-    Returns:
-        The payload; `None` if no one was asked yet.
-    """
+    """Return the payload of the matrix (which parser would have parsed this?), `None` if no one was asked yet."""
     parse = trace.parse
     outcomes = (parse.parsers if parse is not None else {}) if outcomes is None else outcomes
     if parse is None or (not outcomes and not is_running):

@@ -69,11 +69,7 @@ def _source_words(kwarg: TemplateKwarg) -> str:
 
 
 def difference_payload(trace: Trace) -> str | None:
-    """Return the payload of the line above the tokens: do server and local render agree?
-
-    Returns:
-        `None` while there is no prompt at all.
-    """
+    """Return the line above the tokens: do server and local render agree? `None` while there is no prompt at all."""
     server, local = trace.prompt, trace.local_prompt
     if server is None and local is None:
         return None

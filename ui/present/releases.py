@@ -28,16 +28,7 @@ def releases_payload(
     is_running: bool = False,
     engines: Collection[str] = (),
 ) -> str:
-    """Return the payload of the releases, with a table for each parser.
-
-    Args:
-        trace: The run.
-        tables: What has come, one table for each parser.
-        total: How many releases there will be.
-        step: What is being done now.
-        is_running: Whether more will come.
-        engines: The engines that were to be asked.
-    """
+    """Return the payload of the releases, with a table for each parser; `total` is how many releases there will be."""
     done = sum(len(table.rows) for table in tables)
     several = len(tables) > 1
     return pack_payload(

@@ -24,12 +24,9 @@ class _Part:
 
 
 def token_costs(trace: Trace) -> JSONObject | None:
-    """Return the parts of the prompt with their tokens, in the order in which they begin.
+    """Return the parts of the prompt with their tokens, in the order in which they begin; `None` if they are not known.
 
     Each token is counted for the part that produced it, by the attribution of the tokens.
-
-    Returns:
-        `None` where tokens or origins are not known.
     """
     prompt = next((one for one in (trace.prompt, trace.local_prompt) if one is not None and _is_known(one)), None)
     if prompt is None or prompt.tokens is None:

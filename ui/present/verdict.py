@@ -84,15 +84,7 @@ def idle_payload(story: str = "") -> str:
 def running_payload(
     sentence: str, *, run: int, fraction: float | None = None, elapsed_s: float = 0.0, waiting_s: float = 0.0
 ) -> str:
-    """Return the strip of a run under way.
-
-    Args:
-        sentence: What it is doing.
-        run: Its number.
-        fraction: How much of it is done, where that is known.
-        elapsed_s: Since it began.
-        waiting_s: Since the request began that it waits for: said where that is another time.
-    """
+    """Return the strip of a run under way; `waiting_s` is since the request began that it waits for."""
     detail = f"{elapsed_s:.0f} s" if elapsed_s >= 1 else ""
     if waiting_s >= _NOTED_S and elapsed_s - waiting_s >= _NOTED_S:
         detail += f", {waiting_s:.0f} s of them in this request"
@@ -100,14 +92,7 @@ def running_payload(
 
 
 def stopped_payload(*, run: int = 0, has_found: bool = True, bare: Sequence[JSON] = (), doing: str = "") -> str:
-    """Return the strip after Stop.
-
-    Args:
-        run: The number of the run.
-        has_found: Whether anything had come before.
-        bare: Panels that have nothing to show.
-        doing: What the run was doing then.
-    """
+    """Return the strip after Stop; the panels in `bare` have nothing to show."""
     rest = "What had arrived is shown below." if has_found else "Nothing had arrived yet."
     detail = f"It was stopped at this step: {doing.rstrip('.')}." if doing else ""
     sentence = f"Stopped before the end. {rest}"
@@ -115,12 +100,7 @@ def stopped_payload(*, run: int = 0, has_found: bool = True, bare: Sequence[JSON
 
 
 def bare_panels(trace: Trace, *, has_text: bool = False) -> list[JSON]:
-    """Return the panels that a run without a verdict has nothing to show in.
-
-    Args:
-        trace: What is known of it.
-        has_text: Whether an answer had begun to come.
-    """
+    """Return the panels that have nothing to show for a run without a verdict, whose answer may have begun to come."""
     has_answer = has_text or any((trace.raw, trace.chat, trace.chat_stream))
     is_bare = {"complete": not has_answer, "parse": trace.parse is None, "findings": trace.verdict is None}
     return [panel for panel, nothing in is_bare.items() if nothing]
@@ -237,12 +217,7 @@ _UNSETTLED = (Conclusion.UNKNOWN, Conclusion.UNCHECKED)
 
 
 class Result(NamedTuple):
-    """A verdict in two lines.
-
-    Attributes:
-        sentence: What came out.
-        cause: The findings that led to it, root first, each with its code; what was counted where nothing broke.
-    """
+    """A verdict in two lines: what came out, and the findings that led to it, root first, or what was counted."""
 
     sentence: str
     cause: tuple[JSON, ...] = ()

@@ -56,13 +56,7 @@ class Side(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """A row that is at fault on one side alone.
-
-    Attributes:
-        is_worse: Whether it is at fault on the first side.
-        question: The last thing the user said.
-        verdict: What happened where it is at fault.
-    """
+    """A row that is at fault on one side alone."""
 
     row: int
     is_worse: bool
@@ -71,12 +65,7 @@ class Changed(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The first side compared with another one.
-
-    Attributes:
-        figures: The paired figures of the first against the other.
-        changed: Rows at fault on one of the two alone.
-    """
+    """The first side compared with another one: the paired figures, and the rows at fault on one of the two alone."""
 
     figures: JSONObject
     changed: Sequence[Changed]

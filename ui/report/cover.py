@@ -22,11 +22,7 @@ class _Place(NamedTuple):
 
 
 class SecretCover:
-    """Covers some secrets in texts; made once for a whole run.
-
-    Attributes:
-        is_idle: True if there is none.
-    """
+    """Covers some secrets in texts; made once for a whole run."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         spelled = {spelling for secret in secrets for spelling in _spellings(secret)}

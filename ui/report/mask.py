@@ -149,11 +149,7 @@ def _emptied(answer: _A) -> _A:
 
 
 class _Mask:
-    """The secrets of one trace, and what covering them makes of its texts.
-
-    Attributes:
-        is_idle: True if there is nothing to cover.
-    """
+    """The secrets of one trace, and what covering them makes of its texts."""
 
     def __init__(self, trace: Trace) -> None:
         texts = {*_strings(trace), *joined_texts(trace)}

@@ -327,11 +327,7 @@ def times_of(rows: Iterable[JSONObject]) -> list[tuple[str, bool]]:
 
 
 class Times:
-    """Takes rows one by one.
-
-    Attributes:
-        kept: When each was answered, and whether it is at fault; of very many, evenly chosen ones.
-    """
+    """Takes rows one by one, and keeps when each was answered and whether it is at fault; of very many, some."""
 
     def __init__(self) -> None:
         self.kept: list[tuple[str, bool]] = []

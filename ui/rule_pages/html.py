@@ -29,14 +29,7 @@ th, td { text-align: left; vertical-align: top; }
 
 @lru_cache(maxsize=256)
 def rules_html(code: str | None) -> str | None:
-    """Return a page about the rules.
-
-    Args:
-        code: Of the rule; `None` is the list of all of them.
-
-    Returns:
-        The whole page; `None` if there is no such rule.
-    """
+    """Return the page about a rule, `None` if there is no such rule; without a code the list of all rules."""
     page = None if code is None else rule_pages().get(code)
     if code is not None and page is None:
         return None

@@ -21,18 +21,7 @@ _SECTION = re.compile(rf"^({'|'.join(HEADINGS)}):\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class RulePage:
-    """A page about one rule.
-
-    Attributes:
-        code: Such as PD401.
-        name: In kebab case.
-        severity: Its severities in words, worst first.
-        stage: Where the fault lies.
-        sections: The text under each heading, and the first sentence under "".
-        links: Threads in which it was reported.
-        cases: The file that proves it, from the top of the checkout.
-        is_of_a_run: Whether a run can have it; otherwise only `check` says it.
-    """
+    """A page about one rule."""
 
     code: str
     name: str

@@ -15,12 +15,7 @@ LIST_PATH = "/gradio_api/call"
 
 
 class CallList:
-    """Answers what may be called by name; everything else is passed on.
-
-    Args:
-        app: What lies behind.
-        works: What each name does.
-    """
+    """Answers what may be called by name; everything else is passed on."""
 
     def __init__(self, app: App, works: Mapping[str, Callable[..., object]]) -> None:
         self.app = app

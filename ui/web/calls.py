@@ -30,11 +30,7 @@ _AT_ONCE = 4  # of each name; who calls more waits in line
 
 
 class Calls:
-    """What the names do.
-
-    Args:
-        settings: What the page is served with.
-    """
+    """What the names do."""
 
     def __init__(self, settings: PageSettings) -> None:
         self._settings = settings

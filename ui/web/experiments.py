@@ -47,13 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 class Asked(NamedTuple):
-    """What an experiment acts on, as the page holds it.
-
-    Attributes:
-        text: The editor's text.
-        fields: The fields under Target.
-        trace: The last run, if there was one.
-    """
+    """What an experiment acts on, as the page holds it."""
 
     text: str
     fields: TargetFields

@@ -33,9 +33,7 @@ def as_visitors_see(error: DebuggerError, settings: PageSettings) -> DebuggerErr
 def as_debugger_error(error: Exception, *, logs_words: bool = False) -> DebuggerError:
     """Return any error as one that can be shown; a bug of ours is logged.
 
-    Args:
-        error: What was raised.
-        logs_words: Whether the log may have the error's own words, which may be a visitor's, and not its places alone.
+    `logs_words` lets the log have the error's own words, which may be a visitor's, and not its places alone.
     """
     if isinstance(error, DebuggerError):
         return error
@@ -49,11 +47,7 @@ def as_debugger_error(error: Exception, *, logs_words: bool = False) -> Debugger
 
 
 def shown_as(failed: Callable[[DebuggerError], object]) -> Callable[[F], F]:
-    """Return a decorator of what answers an event: where that fails, it answers with what `failed` makes of the error.
-
-    Args:
-        failed: Returns what a function returns, or the last that a generator yields.
-    """
+    """Return a decorator of what answers an event: where that fails, the answer is what `failed` makes of the error."""
 
     def decorate(work: F) -> F:
         if inspect.isasyncgenfunction(work):

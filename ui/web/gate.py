@@ -89,11 +89,6 @@ class RunGate:
     def enter(self, session: str, visitor: str = "", cost: Callable[[], float] = float) -> Iterator[Turn]:
         """Take a place in the line; leaving the block gives it back.
 
-        Args:
-            session: Which page asks.
-            visitor: Who opened it; "" for no one in particular.
-            cost: Returns what the page cost recently.
-
         Raises:
             LimitError: The session, the visitor, or all together, have used what they may.
         """

@@ -110,17 +110,7 @@ class LoadedCase(NamedTuple):
 
 
 class Handlers:
-    """Handlers of the page's events, for all visitors: no attribute ever holds anything of one visitor.
-
-    Attributes:
-        settings: What the page is served with.
-        labs: The labs of all visitors.
-        limits: What one visitor may use.
-        gate: Decides whose run may proceed; times and counts by session.
-        stops: The runs that were asked to stop.
-        examples: The worked cases by name.
-        recorded: Recorded runs of the worked cases, shown where there is no lab.
-    """
+    """Handlers of the page's events, for all visitors: no attribute ever holds anything of one visitor."""
 
     def __init__(self, settings: PageSettings, labs: PageLabs, limits: Limits | None = None) -> None:
         self.settings = settings
@@ -161,10 +151,7 @@ class Handlers:
     def check_request(self, text: str, reading: Reading = ANYTHING, aim: str = "") -> Checked:
         """Return the notices under the editor about the text in it, or one that it is too long for them.
 
-        Args:
-            text: What is in the editor.
-            reading: What it is to be taken for.
-            aim: The server that Run will ask regardless of the text; "" for the server that the text names.
+        `aim` is the server that Run will ask regardless of the text; "" for the server that the text names.
         """
         if not text.strip():
             return Checked(None)
@@ -200,16 +187,8 @@ class Handlers:
     ) -> AsyncGenerator[Update, None]:
         """Run the text in the editor; yield what changes, and the trace at the end.
 
-        A run that is stopped ends with what had arrived; one whose request has left the page ends silently.
-
-        Args:
-            text: What is in the editor.
-            fields: The fields under Target.
-            session: Which open page asks.
-            key: For the endpoint among the fields; it goes into no trace.
-            reading: What the text is to be taken for.
-            run_on: Where it goes.
-            api: By which API; `None` for the request's own.
+        A run that is stopped ends with what had arrived; one whose request has left the page ends silently. The key is
+        for the endpoint among the fields and goes into no trace; without an `api` the request is sent by its own.
         """
         view = RunView(run=next(_run_numbers))
         with self.stops.follow(session) as sign:

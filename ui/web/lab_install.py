@@ -31,14 +31,7 @@ class LabInstall:
         plan: Callable[[], InstallPlan] = plan_install,
         check: tuple[str, ...] = (),
     ) -> None:
-        """Prepare it; nothing is done yet.
-
-        Args:
-            is_offered: Whether the page has a button for it.
-            at_start: Whether it begins with the page.
-            plan: Says what would be installed.
-            check: Statements that the new environment must be able to run, if not the usual ones.
-        """
+        """Do nothing yet; `check` has statements that the new environment must run, if not the usual ones."""
         self.is_offered = is_offered
         self.at_start = at_start
         self.failure: LabError | None = None
@@ -61,11 +54,7 @@ class LabInstall:
             return f"The lab cannot be installed: {error.message} {error.hint}"
 
     def start(self, on_done: Callable[[], None]) -> None:
-        """Begin, unless one is running; returns at once.
-
-        Args:
-            on_done: Called from a thread when the environment is there.
-        """
+        """Begin, unless one is running; returns at once. When the environment is there, a thread calls `on_done`."""
         with self._lock:
             if self._running is not None:
                 return

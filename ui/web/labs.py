@@ -22,22 +22,10 @@ class LabLine(NamedTuple):
 
 
 class PageLabs:
-    """The pool, whether it may be used, and what is to be said about the lab that boots.
-
-    Attributes:
-        pool: The labs.
-        enabled: Whether the page may boot any, and could.
-        installs: The installation of vLLM where there is none.
-    """
+    """The pool, whether it may be used, and what is to be said about the lab that boots."""
 
     def __init__(self, pool: LabPool, *, enabled: bool, installs: LabInstall | None = None) -> None:
-        """Make the labs of a page; none is booted yet.
-
-        Args:
-            pool: The labs.
-            enabled: Whether the page may boot any.
-            installs: Who installs vLLM; no one if not given.
-        """
+        """Make the labs of a page; none is booted yet."""
         self.pool = pool
         self.enabled = enabled and vllm_version() is not None
         self.installs = installs or LabInstall(is_offered=False)

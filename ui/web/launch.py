@@ -62,12 +62,7 @@ def labs_of(settings: PageSettings) -> PageLabs:
 
 
 def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks:
-    """Return the page.
-
-    Args:
-        settings: What it is served with.
-        labs: Labs it may boot; `None` makes a pool of its own.
-    """
+    """Return the page; without `labs` it makes a pool of its own."""
     labs = labs or labs_of(settings)
     keep_no_values()
     app = gr.Blocks(title="Prompt Debugger.", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
@@ -82,11 +77,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
 
 
 def launch_app(settings: PageSettings) -> None:
-    """Serve the page until it is interrupted; the lab boots in the background.
-
-    Args:
-        settings: What it is served with.
-    """
+    """Serve the page until it is interrupted; the lab boots in the background."""
     if settings.public:
         lock(HUB_EGRESS)
     Kernel().hide()  # from other processes of this user

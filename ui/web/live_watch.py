@@ -173,12 +173,6 @@ class LiveWatch:
     """
 
     def __init__(self, labs: PageLabs, redraw_rate: RedrawRate) -> None:
-        """Make it.
-
-        Args:
-            labs: The page's labs.
-            redraw_rate: How often what waits is drawn.
-        """
         self._labs = labs
         self._redraw_rate = redraw_rate
         self._running: dict[str, _Thread] = {}

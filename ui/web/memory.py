@@ -54,11 +54,7 @@ def _undescribed(config: BlocksConfig) -> BlocksConfig:
 
 
 class PageMemory:
-    """What gradio keeps of the pages of one served page.
-
-    Args:
-        blocks: The page.
-    """
+    """What gradio keeps of the pages of one served page."""
 
     def __init__(self, blocks: gr.Blocks) -> None:
         self._blocks = blocks

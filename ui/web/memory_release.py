@@ -37,12 +37,7 @@ def give_back() -> None:
 
 
 class MemoryRelease:
-    """When memory is given back: once nothing is running, after something did.
-
-    Args:
-        give: Gives it back.
-        clock: Seconds.
-    """
+    """When memory is given back: once nothing is running, after something did."""
 
     def __init__(self, give: Callable[[], object] = give_back, clock: Callable[[], float] = time.monotonic) -> None:
         self._give = give
@@ -51,12 +46,7 @@ class MemoryRelease:
         self._given_s = clock()
 
     async def look(self, stamp: Hashable, *, is_busy: bool) -> None:
-        """Give back what is free, unless nothing happened since, or too much is running.
-
-        Args:
-            stamp: Differs after each event.
-            is_busy: Whether an event is running.
-        """
+        """Give back what is free, unless an event is running, or none came since: each event changes the stamp."""
         if stamp == self._seen or (is_busy and self._clock() - self._given_s < BUSY_S):
             return
         self._seen = None if is_busy else stamp  # what is running now is to be cleaned up after, too

@@ -117,13 +117,7 @@ class Forecast:
 
 
 class ModelChecks:
-    """What the events of the check panel do; keeps nothing of a visitor's.
-
-    Args:
-        settings: What the page is served with.
-        start_engine: Starts a helper with vLLM's parsers.
-        redraw_rate: Counts what draws on the page.
-    """
+    """What the events of the check panel do; keeps nothing of a visitor's."""
 
     def __init__(
         self,

@@ -54,15 +54,7 @@ class Answers(asyncio.Queue[Any]):
 
 
 def take_over(messages: MutableMapping[str, asyncio.Queue[Any]], page: str) -> Callable[[], bool]:
-    """Let the connection of this task be the only one that gets a page's messages.
-
-    Args:
-        messages: Those of all pages, as gradio keeps them.
-        page: Its name.
-
-    Returns:
-        Whether a newer connection has taken over since.
-    """
+    """Let this task's connection alone get a page's messages; return whether a newer one has taken over since."""
     listener = object()
     _LISTENER.set(listener)
     known = messages.get(page)

@@ -74,11 +74,7 @@ class MatrixChange(NamedTuple):
 class ParseTools:
     """What the events of the tools do; keeps only what does not change while the page is served.
 
-    Args:
-        settings: What the page is served with.
-        labs: Labs of the page.
-        engine: The warm helper with vLLM's parsers, shared by all visitors.
-        redraw_rate: Slows updates down while many pages are drawing.
+    All visitors share the engine, a warm helper with vLLM's parsers.
     """
 
     def __init__(
@@ -96,11 +92,8 @@ class ParseTools:
     ) -> AsyncGenerator[MatrixChange, None]:
         """Ask the server's own parsers, where it offers them, and every tool parser of vLLM, streaming included.
 
-        Args:
-            trace: The run.
-            tokenizer: The field under Target.
-            servers: Addresses that this page has run against; no other server named in a shared run is asked.
-            engines: `ALL_ENGINES` for the parsers of other engines that were fetched as well.
+        `servers` are those that this page has run against: no other server named in a shared run is asked.
+        `ALL_ENGINES` asks the parsers of other engines that were fetched as well.
         """
         run = _require_output(trace)
         yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
@@ -124,13 +117,7 @@ class ParseTools:
     async def lost_call(
         self, trace: Trace | None, tokenizer: str, run: int | None
     ) -> AsyncGenerator[MatrixChange, None]:
-        """Ask vLLM's parsers about a run that just lost a call; their helper starts at the first need.
-
-        Args:
-            trace: The run.
-            tokenizer: The field under Target.
-            run: Its number on the page; `None` if it is not known.
-        """
+        """Ask vLLM's parsers about a run that just lost a call; their helper starts at the first need."""
         asked = _require_output(trace)
         call = ask_parsers(asked, self._engine, self._tokenizer(asked, tokenizer))
         async with aclosing(ticking(_once(call), self._redraw_rate)) as ticks:

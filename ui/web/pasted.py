@@ -62,15 +62,7 @@ for _traveller in (Form, Evidence, Reading, Checked):
 def read_anything(
     text: str, limits: Limits, reading: Reading, *, hides_keys: bool, request: str = "", prompt: str = ""
 ) -> Evidence:
-    """Return what was read of a pasted text.
-
-    Args:
-        text: What was pasted.
-        limits: What a visitor may ask for.
-        reading: What it is to be taken for.
-        hides_keys: Whether what looks like a key in a request is masked.
-        request: What was asked, where the text is an answer to it.
-        prompt: The prompt that the model read.
+    """Return what was read of a pasted text; where it is an answer, `request` and `prompt` are what it answers.
 
     Raises:
         RequestError: It cannot be read, or asks for too much.
@@ -91,11 +83,7 @@ def _mask_keys(pasted: Evidence, request: Request) -> Evidence:
 def check_anything(text: str, reading: Reading, *, is_public: bool, aim: str = "") -> Checked:
     """Return the lines under the editor, whatever is in it, and the server that a pasted call names.
 
-    Args:
-        text: What is there.
-        reading: What it is to be taken for.
-        is_public: Whether the page talks to servers of a list only.
-        aim: Whom Run asks whatever is pasted; "" for the server that it names.
+    `aim` is whom Run asks whatever is pasted; "" for the server that it names.
     """
     try:
         pasted = read_evidence(text, reading.form, reading.row)

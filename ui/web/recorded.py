@@ -20,12 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class RecordedRun(NamedTuple):
-    """A worked case as it once ran, ready to be shown.
-
-    Attributes:
-        trace: The run.
-        payloads: The views, marked.
-    """
+    """A worked case as it once ran, ready to be shown."""
 
     trace: Trace
     payloads: Payloads
@@ -35,24 +30,14 @@ class RecordedCases:
     """The recorded runs of the worked cases, each read when it is first asked for; from any thread."""
 
     def __init__(self, examples: dict[str, Example], has_lab: Callable[[], bool]) -> None:
-        """Read none yet.
-
-        Args:
-            examples: The worked cases by name.
-            has_lab: Whether there is a lab, or will be: without one nothing is offered to be tried.
-        """
+        """Read none yet; without a lab, now or later, nothing is offered to be tried."""
         self._examples = examples
         self._has_lab = has_lab
         self._traces: dict[str, tuple[Trace, str] | None] = {}
         self._lock = threading.Lock()
 
     def open(self, name: str, *, run: int | None = None) -> RecordedRun | None:
-        """Return the recording of a worked case, `None` if there is none.
-
-        Args:
-            name: Of the case.
-            run: Number of the run in whose place it is shown; `None` if the case was merely chosen.
-        """
+        """Return the recording of a worked case, shown in place of a run if one is given; `None` if there is none."""
         with self._lock:
             if name not in self._traces:
                 self._traces[name] = _read(self._examples[name])

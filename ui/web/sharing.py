@@ -38,14 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class Opened(NamedTuple):
-    """What opening a bundle changes on the page.
-
-    Attributes:
-        answer: Payload for the menu.
-        trace: The run; `None` if the bundle could not be opened.
-        text: The request as it was pasted.
-        payloads: The views.
-    """
+    """What opening a bundle changes on the page; no trace if it could not be opened."""
 
     answer: str
     trace: Trace | None = None
@@ -54,12 +47,7 @@ class Opened(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What a visitor chose in the menu.
-
-    Attributes:
-        title: A name for the run; "" for none.
-        at: The place that a link or report opens at, such as `prompt.t87`; "" for none.
-    """
+    """What a visitor chose in the menu: a name for the run, and where a link or report opens; "" for none."""
 
     title: str = ""
     at: str = ""
@@ -72,12 +60,7 @@ class Sharing:
     """Handlers of the menu's events; holds only what does not change while the page is served."""
 
     def __init__(self, settings: PageSettings, has_lab: Callable[[], bool] = lambda: True) -> None:
-        """Begin without any answers.
-
-        Args:
-            settings: What the page is served with.
-            has_lab: Whether there is a lab, or will be: without one, fixes of a lab's run cannot be tried.
-        """
+        """Begin without any answers; without a lab, now or later, fixes of a lab's run cannot be tried."""
         self.settings = settings
         self._has_lab = has_lab
         self._answers = NumberedAnswers()
@@ -97,15 +80,7 @@ class Sharing:
         )
 
     def share(self, form: str, trace: Trace | None, text: str, fields: TargetFields, wish: Wish = _NO_WISH) -> str:
-        """Return the payload that contains a run, or the request, in one form.
-
-        Args:
-            form: `link`, `run_link`, `html`, `picture`, `markdown` or `bundle`.
-            trace: The last run.
-            text: The editor.
-            fields: The fields under Target.
-            wish: The title, and the place to open at.
-        """
+        """Return a run, or the request, as `link`, `run_link`, `html`, `picture`, `markdown` or `bundle`."""
         try:
             if form == "link":
                 return self._answers.answer(self._link(text, fields))
@@ -122,11 +97,9 @@ class Sharing:
             return self._answers.answer(_failure(failure))
 
     def pack_run(self, trace: Trace | None, asked: int | None = None) -> str | None:
-        """Return the payload of a run that the browser keeps, masked like all that leaves; `None` if there is none.
+        """Return a run as the browser keeps it, masked like all that leaves; `None` if there is none.
 
-        Args:
-            trace: The run.
-            asked: Number that the browser gave it, where it had it before.
+        `asked` is the number that the browser gave it, where it had it before.
         """
         if trace is None:
             return None
@@ -138,12 +111,7 @@ class Sharing:
             return None
 
     def open(self, packed: str, *, is_kept: bool = False) -> Opened:
-        """Open a bundle that the browser read and packed; nothing is run.
-
-        Args:
-            packed: The bundle.
-            is_kept: Whether the browser has it from its own history.
-        """
+        """Open a bundle that the browser read and packed; nothing is run."""
         try:
             opened = sandbox_of().call(reopen, packed, self.most_chars, is_kept=is_kept)
         except DebuggerError as error:

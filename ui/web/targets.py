@@ -224,10 +224,6 @@ class KeyField(NamedTuple):
 def read_key_field(text: str, host: str) -> KeyField:
     """Return the key or the headers that were typed: `Name: value`, or a JSON object of several.
 
-    Args:
-        text: What is in the field.
-        host: Where the page listens.
-
     Raises:
         RequestError: It cannot be read; no value is repeated.
     """
@@ -257,10 +253,6 @@ def read_certificates(text: str) -> str | None:
 
 def read_key(text: str, host: str) -> str | None:
     """Return the key that was typed, or the one in the variable that `$NAME` names; `None` if neither.
-
-    Args:
-        text: What is in the field.
-        host: Where the page listens.
 
     Raises:
         RequestError: There is no such variable, or others can reach the page: any of them could have a variable of

@@ -67,15 +67,7 @@ class TemplateLab:
 
     @shown_as(lambda error: Drawn(edit_error_payload(error), None))
     def render(self, asked: Asked, template: str, ending: str, kwargs: str, own: str) -> Drawn:
-        """Render the request in the editor with the edited template.
-
-        Args:
-            asked: The request, and the target whose tokenizer is used.
-            template: The editor's text.
-            ending: One of `ENDINGS`: whether an assistant turn is opened.
-            kwargs: JSON object of template kwargs that win over the request's own.
-            own: The model's own template.
-        """
+        """Render the request with the edited template; `kwargs`, a JSON object, win over the request's own."""
         self._bench.check_text(template)
         found = self._bench.find_setup(asked.fields, asked.trace)
         body = _changed(self._bench.read_body(asked), ending, _read_kwargs(kwargs))

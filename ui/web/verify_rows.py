@@ -28,11 +28,7 @@ class SideSoFar:
         return self
 
     def side(self, stored: Stored) -> Side:
-        """Return what the panel draws of a server.
-
-        Args:
-            stored: Where its rows are.
-        """
+        """Return what the panel draws of a server."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         count = self._tally.success + self._tally.failure
         about = About("", stored.endpoint, "1/1", count, 0, None, stored.started_at or now, 0)

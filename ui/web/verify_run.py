@@ -35,13 +35,7 @@ Draw = Callable[[tuple[Stored, ...]], str]
 
 
 class Asked(NamedTuple):
-    """What a person asked for.
-
-    Attributes:
-        packed: The dataset as the browser packed it.
-        rows: Most rows of it.
-        seconds: At most so long.
-    """
+    """What a person asked for: a dataset as the browser packed it, at most so many rows of it, and at most so long."""
 
     packed: str
     rows: float | None
@@ -57,14 +51,7 @@ class Step(NamedTuple):
 
 @dataclass
 class VerifyRun:
-    """Asks datasets; keeps only how the page is served.
-
-    Attributes:
-        settings: Of the page.
-        labs: Its labs.
-        redraw_rate: How often what waits is drawn.
-        draw: Returns the payload of what was read so far.
-    """
+    """Asks datasets; keeps only how the page is served."""
 
     settings: PageSettings
     labs: PageLabs

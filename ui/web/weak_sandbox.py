@@ -16,11 +16,7 @@ _PARTS = {
 
 
 def unlocked_lines(unlocked: Mapping[str, str]) -> tuple[str, ...]:
-    """Return one line for each part of the lock that is missing.
-
-    Args:
-        unlocked: Parts, each with why this system lacks it.
-    """
+    """Return one line for each part of the lock that is missing, with why this system lacks it."""
     return tuple(
         f"Warning: the sandbox does not lock {_PARTS[part][0]} ({reason}): {_PARTS[part][1]}."
         for part, reason in unlocked.items()
@@ -29,9 +25,6 @@ def unlocked_lines(unlocked: Mapping[str, str]) -> tuple[str, ...]:
 
 def refuse_weak_sandbox(unlocked: Mapping[str, str]) -> None:
     """Refuse to serve untrusted users from a sandbox that is incomplete.
-
-    Args:
-        unlocked: Parts, each with why this system lacks it.
 
     Raises:
         SandboxError: A part is missing.

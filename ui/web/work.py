@@ -85,11 +85,6 @@ def read_sessions(text: str) -> tuple[tuple[Exchange, ...], tuple[str, ...]]:
 def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
     """Return the request in a pasted text.
 
-    Args:
-        text: What was pasted.
-        limits: What a visitor may ask for.
-        hides_keys: Whether what looks like a key is masked.
-
     Raises:
         RequestError: It cannot be read, or asks for too much.
     """
@@ -156,15 +151,7 @@ def read_packed(packed: str, limit: int) -> Bundle:
 
 
 class Reopened(NamedTuple):
-    """A bundle, ready to be shown.
-
-    Attributes:
-        trace: The run.
-        text: The request as it was pasted.
-        sentence: Where it comes from.
-        name: What ran where, and how it ended, for a list of runs.
-        payloads: The views.
-    """
+    """A bundle, ready to be shown: `sentence` says where it comes from, `name` what ran where, and how it ended."""
 
     trace: Trace
     text: str
@@ -179,11 +166,6 @@ admit(Reopened)
 @job("opening the bundle", JobLimits(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
 def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
     """Read a bundle and draw it.
-
-    Args:
-        packed: The bundle as a browser packed it.
-        limit: Most characters of it.
-        is_kept: Whether it is a run of that browser's history, and no file.
 
     Raises:
         RequestError: It is not a bundle, is longer than `limit`, or cannot be shown.
@@ -203,12 +185,7 @@ def reopen(packed: str, limit: int, *, is_kept: bool = False) -> Reopened:
 
 @job("showing a cell of a check", JobLimits(cpu_s=10.0, memory_mb=1024))
 def shown_cell(trace: Trace, origin: str) -> Payloads:
-    """Return the views of one parser on one answer of a check, marked as such.
-
-    Args:
-        trace: The cell as a run that was read.
-        origin: Where it comes from, a sentence.
-    """
+    """Return the views of one parser on one answer of a check, marked as such."""
     return marked_payloads(trace, "from a check", origin)
 
 
@@ -301,12 +278,7 @@ NO_NOTICES: JSONObject = {"state": "ok", "summary": "", "items": []}
 def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done", run: int = 0) -> Payloads:
     """Return the views of a run that was not made now, marked where the page says what is under test and what came out.
 
-    Args:
-        trace: The run.
-        mark: What it is, one word.
-        origin: Where it comes from, a sentence.
-        state: Of the verdict strip.
-        run: Its number on the page.
+    The mark is one word, the origin a sentence.
     """
     payloads = RunView(run=run).finish(trace)
     facts: list[JSON] = [["", mark, origin], *server_facts(trace)]
@@ -324,12 +296,9 @@ def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done"
 
 
 def as_it_ended(payloads: Payloads, trace: Trace, ended: object) -> Payloads:
-    """Return the views of a run without verdict with the words that it ended with: stopped, or an error.
+    """Return the views of a run without verdict with the badge and sentence that it ended with: stopped, or an error.
 
-    Args:
-        payloads: The views.
-        trace: The run; a verdict that it has stays.
-        ended: Badge and sentence, as the browser kept them; anything else changes nothing.
+    The browser kept `ended`; anything but a badge and a sentence changes nothing.
     """
     if trace.verdict is not None or not isinstance(ended, dict):
         return payloads

@@ -25,12 +25,7 @@ NOT_EXPLAINED = "not explained"
 
 @dataclass(slots=True)
 class Seen:
-    """A kind of difference, over all rows.
-
-    Attributes:
-        rows: Numbers of the rows that have it.
-        example: One of them, in words.
-    """
+    """A kind of difference, over all rows."""
 
     rows: set[int] = field(default_factory=set)
     example: str = ""
@@ -83,9 +78,7 @@ class Differences:
 def differences_of(kept: Kept, apis: Sequence[Api]) -> Differences:
     """Compare every row of the other APIs with that of the first; a row without both results says nothing.
 
-    Args:
-        kept: What was kept; side N is the N-th API.
-        apis: The APIs.
+    Side N of what was kept is the N-th API.
     """
     found = Differences(apis)
     for index, rows in _group_by_number(kept, len(apis)):

@@ -39,13 +39,7 @@ _OF_ANSWERS = ("content", "tool_calls", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class ApiRuns:
-    """A request by several APIs.
-
-    Attributes:
-        runs: The run by each; `None` where there is none.
-        differences: What differs between them.
-        problems: Why there is no run by an API.
-    """
+    """A request by several APIs: the run by each, or the problem why there is none."""
 
     runs: Mapping[Api, Trace | None]
     differences: tuple[ApiDifference, ...]

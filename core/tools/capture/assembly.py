@@ -34,12 +34,7 @@ _NOT_OF_A_CHOICE = frozenset({"delta", "index", "text", "token_ids", "prompt_tok
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """What a stream came to.
-
-    Attributes:
-        document: As the answer without a stream; `None` if there is nothing of one.
-        problem: Why it is not the whole answer; "" if it is.
-    """
+    """What a stream came to: the answer as without a stream, and the problem why it is not the whole; "" if it is."""
 
     document: JSONObject | None
     problem: str = ""

@@ -21,11 +21,6 @@ def refusal_of(host_header: str, origin: str | None, names: Collection[str]) -> 
     'this proxy does not accept the name in the Host header (`--host-name` adds one)'
     >>> refusal_of("box.example:8765", None, ["box.example"]) is refusal_of("localhost:8765", None, []) is None
     True
-
-    Args:
-        host_header: The Host header.
-        origin: The Origin header; `None` if there is none.
-        names: What the proxy is called besides `localhost` and addresses, in small letters.
     """
     name = _name_in(host_header)
     if name not in names and not _is_local_name(name) and not _is_address(name):

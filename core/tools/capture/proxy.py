@@ -58,13 +58,7 @@ class _ClientIsSlowError(Exception):
 
 @dataclass(slots=True)
 class RequestTimes:
-    """How long a request may take to arrive.
-
-    Attributes:
-        head_s: Seconds for its head.
-        idle_s: Seconds between two pieces of its body.
-        whole_s: Seconds for all of its body.
-    """
+    """How long a request may take to arrive: its head, the gap between pieces of its body, and all of its body."""
 
     head_s: float = HEAD_S
     idle_s: float = BODY_IDLE_S

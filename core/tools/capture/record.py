@@ -293,11 +293,7 @@ _MIN_BEGUN = 4  # characters of a secret that was cut
 
 
 class _Cover:
-    """Redacts keys, and remembers whether there were any.
-
-    Args:
-        secrets: Texts to redact wherever they occur, besides what looks like a key.
-    """
+    """Redacts keys, and remembers whether there were any."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self._secrets = secrets

@@ -42,23 +42,14 @@ class Keeps(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An exchange that was written.
-
-    Attributes:
-        n_calls: Tool calls in its answer; `None` if it has no whole answer.
-        file: The file that contains it.
-    """
+    """An exchange that was written; `n_calls` is `None` if it has no whole answer."""
 
     n_calls: int | None
     file: Path
 
 
 class Writer:
-    """Takes keys out of exchanges and writes them, few at a time.
-
-    Args:
-        writes: Where to.
-    """
+    """Takes keys out of exchanges and writes them, few at a time."""
 
     def __init__(self, writes: Writes) -> None:
         self._writes = writes
@@ -97,16 +88,7 @@ class Outcome:
 
 
 class Recorder:
-    """Writes the exchanges of one proxy.
-
-    Args:
-        keeps: Who keeps them.
-        upstream: Address of the server, for the record.
-        on_outcome: Called with each exchange once it is written.
-
-    Attributes:
-        n_failed: Exchanges that could not be written.
-    """
+    """Writes the exchanges of one proxy."""
 
     def __init__(self, keeps: Keeps, upstream: str, on_outcome: Callable[[Outcome], None]) -> None:
         self.n_failed = 0

@@ -57,13 +57,7 @@ async def serve_capture(
 ) -> int:
     """Serve until `ending` is set; what is under way then is ended, and all that went through is written.
 
-    Args:
-        capture: What to capture.
-        ending: Set when it is to end.
-        on_ready: Called with the base URLs of proxy and server once it listens.
-        on_outcome: Called with each exchange.
-        times: For requests.
-        keeps: Where exchanges are written, instead of `capture.out`.
+    Once it listens, `on_ready` gets the base URLs of proxy and server. `keeps` takes exchanges, not `capture.out`.
 
     Returns:
         How many exchanges could not be written.
@@ -99,11 +93,7 @@ async def serve_capture(
 
 
 class KeptHere(Writer):
-    """Keeps exchanges in a folder or a file, from this process.
-
-    Args:
-        store: Which.
-    """
+    """Keeps exchanges in a folder or a file, from this process."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)

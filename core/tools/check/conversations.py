@@ -23,12 +23,8 @@ _THOUGHT = "zqThought of before."
 class Conversation:
     """One request that both are asked to render.
 
-    Attributes:
-        about: What it tries, a few words.
-        body: What a server gets.
-        kwargs: Template kwargs for transformers where they are not those of the body; `None` where they are.
-        add_generation_prompt: What transformers gets for it; `None` for what the body says.
-        habit: What a server does unasked that explains a difference which its own precedence explains.
+    Transformers gets `kwargs` and `add_generation_prompt`, or what the body says where they are `None`. A habit is
+    what a server does unasked that explains a difference which its own precedence explains.
     """
 
     name: str

@@ -64,14 +64,9 @@ class _Said(NamedTuple):
 def judge(
     answer: Answer, outcome: ParserOutcome, raw: str, *, splits_reasoning: bool, reads_calls: bool = True
 ) -> Cell:
-    """Judge what a parser made of an ideal output.
+    """Judge what a parser made of an ideal output, by the answer less what the template does not print.
 
-    Args:
-        answer: The answer, less what the template does not print.
-        outcome: What the parser returned.
-        raw: The output it was given.
-        splits_reasoning: Whether a reasoning parser took part; without one reasoning stays in the content.
-        reads_calls: Whether a tool parser took part.
+    Without a reasoning parser (`splits_reasoning`) reasoning stays in the content.
     """
     if outcome.error is not None:
         return Cell(False, None, f"it fails: {outcome.error}", outcome=outcome)  # noqa: FBT003  # no value of ours

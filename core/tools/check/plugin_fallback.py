@@ -18,15 +18,7 @@ _NO_FAMILY = "generic"
 
 @dataclass(frozen=True, slots=True)
 class PluginFallback:
-    """What our own reader makes of the answers.
-
-    Attributes:
-        family: Format that it read them as; `None` if the outputs look like none that it knows.
-        read: Answers that it reads as they went in: calls, text and reasoning.
-        asked: Answers with calls that the template prints.
-        is_more: Whether that is more than the recommended parsers give back.
-        is_all_there_is: Whether no parser works.
-    """
+    """What our own reader makes of the answers; the family is `None` if the outputs look like none that it knows."""
 
     family: str | None
     read: int

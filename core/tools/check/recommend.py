@@ -183,15 +183,7 @@ def recommend(
     *,
     has_vocabulary: bool = True,
 ) -> Recommendation:
-    """Return what to start a server with.
-
-    Args:
-        ideals: What the template makes of the answers.
-        cells: What the parsers made of them.
-        order: The names that may be recommended, best first.
-        ranking: Which parser is made for what.
-        has_vocabulary: Whether the parsers had the model's own vocabulary.
-    """
+    """Return what to start a server with; `order` has the names that may be recommended, best first."""
     name = next((one for one in order if _may_be_named(one, cells[one], ranking)), None)
     if name is None:
         simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
@@ -255,13 +247,7 @@ def _tally(name: str, row: Mapping[str, Cell]) -> str:
 def _failures(
     row: Mapping[str, Cell], cells: Mapping[str, Mapping[str, Cell]], texts: Mapping[str, str | None]
 ) -> Iterator[str]:
-    """Say what fails: one by one, but in one sentence what only fails in larger deltas.
-
-    Args:
-        row: What the recommended parser made of each answer.
-        cells: What every parser made of them.
-        texts: The content of each answer that has no reasoning.
-    """
+    """Say what fails: one by one, but in one sentence what only fails in larger deltas."""
     for answer, cell in row.items():
         if not cell.is_usable:
             asked = [other[answer] for other in cells.values() if answer in other]

@@ -25,12 +25,7 @@ _TYPES = re.compile(r"changes its type: (\w+) .*? becomes (\w+) ", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Smaller:
-    """A smaller answer with the same problem.
-
-    Attributes:
-        ideal: What the template makes of it.
-        cell: What came back.
-    """
+    """A smaller answer with the same problem."""
 
     ideal: Ideal
     cell: Cell

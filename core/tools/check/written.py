@@ -13,12 +13,7 @@ from prompt_debugger.core.tools.check.taught import add_taught_calls
 
 
 def write_as_model(printed: tuple[Ideal, ...], model: CheckedModel) -> tuple[tuple[Ideal, ...], str | None, str]:
-    """Return outputs as the model writes them, their format, and what is inferred of it, a sentence or "".
-
-    Args:
-        printed: The outputs as the template prints them.
-        model: Whose template, vocabulary and instructions show how calls are written.
-    """
+    """Return outputs as the model writes them, their format, and what is inferred of it, a sentence or ""."""
     ideals, notation = add_taught_calls(printed, model)
     family = family_of(ideals)
     inferred = "" if notation is None else notation.evidence

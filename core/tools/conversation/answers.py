@@ -59,10 +59,7 @@ def answers_to_calls(
 ) -> tuple[tuple[ToolAnswer, ...], tuple[str, ...]]:
     """Return typed answers, the stub's where nothing was typed, and the names of tools that have neither.
 
-    Args:
-        trace: The run.
-        texts: What was typed for its calls, in their order; a blank or missing text is no answer.
-        stub: As `answers_from_stub` has it.
+    `texts` are in the order of the calls; a blank or missing one is no answer.
     """
     answers: list[ToolAnswer] = []
     unknown: list[str] = []

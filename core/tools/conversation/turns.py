@@ -19,12 +19,7 @@ _WRITTEN = (CallOutcome.KEPT, CallOutcome.ALTERED, CallOutcome.DROPPED)
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """One run of a conversation.
-
-    Attributes:
-        answers: Answers to the calls of the turn before, which led to it.
-        seam: How its prompt continues from the turn before; `None` for the first.
-    """
+    """One run of a conversation."""
 
     trace: Trace
     answers: tuple[ToolAnswer, ...] = ()
@@ -48,12 +43,7 @@ class ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation with tools.
-
-    Attributes:
-        turns: Its runs, at least one.
-        ended: Why it does not continue; "" while it can.
-    """
+    """A conversation with tools, at least one run; `ended` says why it does not continue, "" while it can."""
 
     turns: tuple[ConversationTurn, ...]
     ended: str = ""
@@ -96,14 +86,6 @@ async def converse(
     on_progress: Callable[[Progress], None] | None = None,
 ) -> AsyncIterator[Conversation]:
     """Answer the calls of a run from a stub, run again, and so on; yield the conversation as it grows.
-
-    Args:
-        first: The run that begins it.
-        target: Where it ran.
-        labs: Labs that may be booted.
-        stub: Answers per tool; see `answers_from_stub`.
-        most_turns: Runs at most, the first included.
-        on_progress: Called with each run.
 
     Yields:
         The conversation after each run; the last has `ended`.

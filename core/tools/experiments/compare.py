@@ -18,13 +18,7 @@ from prompt_debugger.core.tools.experiments.variant import (
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one of the two gives.
-
-    Attributes:
-        text: The prompt; `None` if the template fails.
-        unit_count: Its tokens (or words).
-        failure: Why there is no prompt.
-    """
+    """What one of the two gives: the prompt, or why there is none; units are tokens, or words without a tokenizer."""
 
     text: str | None
     unit_count: int | None

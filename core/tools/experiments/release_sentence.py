@@ -20,13 +20,8 @@ def releases_sentence(
 ) -> str:
     """Return since which tested release of each engine all calls of an output are read; "" where it contains none.
 
-    A release that reads neither this output nor a healthy call is left out: it shows nothing.
-
-    Args:
-        parse: The output.
-        tables: What the releases made of it.
-        account_of: Compares what a release returned with the calls of the output.
-        engines: The engines that were to be asked; those without a table have no parser for the family.
+    A release that reads neither this output nor a healthy call is left out: it shows nothing. Engines without a table
+    have no parser for the family.
     """
     if not readable_calls(parse):
         return ""

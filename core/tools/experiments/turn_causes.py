@@ -116,11 +116,7 @@ def is_without_reasoning(messages: Sequence[JSON], text: str, render: Renders) -
 
 
 def find_stripped_block(known: str, later: str) -> int | None:
-    """Return where the last of the reasoning blocks ends without which `later` begins with `known`.
-
-    Returns:
-        `None` if leaving out marked blocks does not make it so.
-    """
+    """Return where the last reasoning block ends without which `later` begins with `known`; `None` if none does."""
     made, position, end = "", 0, None
     for block in _MARKED.finditer(known):
         made += known[position : block.start()]

@@ -278,12 +278,7 @@ class TurnStudy:
         return place_at(known, kept), place_at(later, kept)
 
     def cause(self, made: TurnRenders, after: Place) -> tuple[BreakCause, bool]:
-        """Return why the next prompt does not continue where the model ended, and whether that is proved.
-
-        Args:
-            made: The renders.
-            after: What is in the next prompt where the two diverge.
-        """
+        """Return why the next prompt does not continue where the model ended, and whether that is proved."""
         known, later = made.known.text, made.later.text
         if later.startswith(known):
             return BreakCause.TOKEN_SEAM, True

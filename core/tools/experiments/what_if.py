@@ -105,11 +105,6 @@ class WhatIf:
 def try_switches(body: JSONObject, setup: RenderSetup, *, other_template: str | None = None) -> WhatIf:
     """Try every switch that applies to a request.
 
-    Args:
-        body: The request as pasted.
-        setup: What it is rendered with.
-        other_template: A second version of the template, tried as one more switch.
-
     Returns:
         What each does; a switch under which the template fails is a result as well.
 

@@ -27,9 +27,7 @@ def size_of(body: JSONObject) -> int:
 async def reduce_request(body: JSONObject, holds: Question) -> JSONObject:
     """Return a smaller request for which the question is still answered yes; the request itself if nothing can go.
 
-    Args:
-        body: The request, for which it is.
-        holds: The question; it may say no whenever it has been asked enough.
+    The question may say no whenever it has been asked enough.
     """
     while True:
         before = size_of(body)

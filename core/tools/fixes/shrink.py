@@ -136,15 +136,9 @@ async def shrink_request(
     budget: int = 100,
     report: Callable[[str], None] | None = None,
 ) -> Shrunk:
-    """Return the smallest request that still fails as `request` does.
+    """Return the smallest request that still fails as `request` does: with that finding, by default the first error.
 
-    Args:
-        request: What fails.
-        target: Where to run it.
-        labs: Labs that may be booted for it.
-        finding: Code of the finding to keep; by default that of the first error.
-        budget: Runs on the server at most, before the confirming ones.
-        report: Called with what is being done.
+    The budget is of runs on the server, before the confirming ones.
 
     Raises:
         RequestError: The request does not fail, or not with that finding.
@@ -176,15 +170,9 @@ async def shrink_run(
     budget: int,
     on_step: Callable[[Shrinking], None],
 ) -> Shrunk:
-    """Return the smallest request that still fails as a run did.
+    """Return the smallest request that still fails as a run did: with that finding, by default the first error.
 
-    Args:
-        first: The run.
-        target: What a request is rendered with offline.
-        run: Makes a run of a smaller request.
-        finding: Code of the finding to keep; by default that of the first error.
-        budget: Runs on the server at most, before the confirming ones.
-        on_step: Gets the progress after each reduction.
+    The budget is of runs on the server, before the confirming ones; `on_step` gets the progress after each reduction.
 
     Raises:
         RequestError: The run has no error, or not that finding.

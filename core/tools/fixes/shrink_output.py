@@ -108,11 +108,6 @@ class _OutputAsker:
 async def shrink_output(case: JSONObject, parser: str, read: Reader) -> ShrunkOutput:
     """Return the smallest output that a parser reads wrongly as it does the one of a case.
 
-    Args:
-        case: `raw`, `tools` and what else `parse` takes.
-        parser: Name of the parser, such as `vllm:kimi_k2`.
-        read: Reads a case with that parser; `CaseParser.parse` does.
-
     Raises:
         RequestError: The parser reads the output as it should.
     """

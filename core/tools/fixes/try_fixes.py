@@ -190,16 +190,10 @@ async def run_experiments(
     picked: Sequence[Plan] = (),
     report: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Experiment]:
-    """Run the variants of a run, and yield each as it is done.
+    """Run the variants of a run, and the picked ones, and yield each as it is done.
 
-    Args:
-        first: The run.
-        target: Where to.
-        labs: Labs that may be booted.
-        samples: Runs of each variant; from the second on they have their own seed.
-        budget: Runs at most, over all variants.
-        picked: Further variants (`pick_plans`).
-        report: Called before anything runs with how much will, and then with each variant.
+    From the second sample of a variant on, runs have their own seed. The budget is of runs over all variants. Before
+    anything runs `report` gets how much will, and then each variant.
 
     Raises:
         RequestError: Fewer than one sample.
@@ -283,12 +277,7 @@ async def step_experiments(
 ) -> AsyncIterator[Step]:
     """Run variants and yield how far they are, before and after each run.
 
-    Args:
-        first: The run whose request is changed.
-        plans: The variants.
-        run: Makes one run of a changed request.
-        samples: Runs of each variant; where there are several each has its own seed.
-        budget: Runs at most, over all variants.
+    Where there are several samples of a variant, each has its own seed. The budget is of runs over all variants.
     """
     wanted = samples * sum(can_run(plan) for plan in plans)
     runs = wanted if budget is None else min(budget, wanted)

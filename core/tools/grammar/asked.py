@@ -28,25 +28,14 @@ _REMOVED: Mapping[str, str] = {
 
 
 class Constraint(NamedTuple):
-    """What an answer is to be held to.
-
-    Attributes:
-        kind: `schema`, `regex`, `choice`, `grammar` or `tag`, as the helper with XGrammar knows them.
-        value: The schema, the pattern and so on.
-    """
+    """What an answer is to be held to: a `schema`, `regex`, `choice`, `grammar` or `tag`, as the helper has them."""
 
     kind: str
     value: JSON
 
 
 class Asked(NamedTuple):
-    """What a request asks for.
-
-    Attributes:
-        fields: The fields that ask for it.
-        text: What the text of the answer is held to; `None` if only calls are.
-        of_calls: Whether calls are held to something, too.
-    """
+    """What a request asks for: the fields, what the text is held to, and whether calls are held to something, too."""
 
     fields: tuple[str, ...]
     text: Constraint | None

@@ -66,8 +66,7 @@ class Written:
 def judge_in_force(trace: Trace, engine: GrammarEngine) -> InForce | None:
     """Return whether the grammar that a run's request asks for was in force; `None` if it asks for none.
 
-    Returns:
-        The verdict, *unknown* with the reason where XGrammar is not installed or the grammar was too much for it.
+    It is *unknown*, with the reason, where XGrammar is not installed or the grammar was too much for it.
     """
     asked = asked_of(trace.request.body)
     if asked is None or trace.refusal is not None:

@@ -46,12 +46,7 @@ class CallForm:
 
 
 class GrammarMatcher:
-    """One family's grammars, within a time limit.
-
-    Args:
-        engine: XGrammar.
-        family: The format.
-    """
+    """One family's grammars, within a time limit."""
 
     def __init__(self, engine: GrammarEngine, family: GrammarFamily) -> None:
         self._engine = engine

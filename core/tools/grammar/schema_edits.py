@@ -81,15 +81,7 @@ def _search(root: JSON, node: JSON, steps: Steps, argument: str, passes: Test) -
 def find_missing(
     root: JSON, passes: Test, node: JSONObject, steps: Steps = (), argument: str = ""
 ) -> SchemaEdit | None:
-    """Return the edit that makes one key less required, if that helps.
-
-    Args:
-        root: The whole schema.
-        passes: Returns whether the output passes with another schema.
-        node: The part of it to look at.
-        steps: Where that part is.
-        argument: Its path in the arguments.
-    """
+    """Return the edit that makes one key less required, if that helps; `steps` and `argument` say where `node` is."""
     required = node.get("required")
     names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     for name in names:

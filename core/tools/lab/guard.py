@@ -32,12 +32,7 @@ _KINDS = {"json": "schema", "regex": "regex", "choice": "choice", "grammar": "gr
 
 
 class Constraint(NamedTuple):
-    """A part of a request that becomes a grammar.
-
-    Attributes:
-        kind: `schema`, `regex`, `choice`, `grammar` or `tag`.
-        value: Its value.
-    """
+    """A part of a request that becomes a grammar: a `schema`, `regex`, `choice`, `grammar` or `tag`."""
 
     field: str
     kind: str
@@ -45,12 +40,7 @@ class Constraint(NamedTuple):
 
 
 class LabGuard:
-    """Judges requests to the labs of this program; from any thread.
-
-    Args:
-        engine: XGrammar; it starts with the first constraint.
-        cpu_s: Processor time that the constraints of a request may take together.
-    """
+    """Judges requests to the labs of this program, within a processor time for each; from any thread."""
 
     def __init__(self, engine: GrammarEngine | None = None, cpu_s: float = CPU_S) -> None:
         self._engine = engine or GrammarEngine()

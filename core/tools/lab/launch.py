@@ -60,11 +60,7 @@ def start_words(spec: LabSpec) -> str:
 
 
 def build_environment(spec: LabSpec, inherited: Mapping[str, str], scratch: Path) -> dict[str, str]:
-    """Return the environment of the server.
-
-    Returns:
-        What is inherited, without secrets and without vLLM settings that would change the lab, and our own settings.
-    """
+    """Return the environment of the server: our settings, and what is inherited but for secrets and vLLM's settings."""
     environment = {name: value for name, value in inherited.items() if _is_passed_on(name, spec)}
     environment |= {
         "TMPDIR": str(scratch),

@@ -88,10 +88,7 @@ class Lab:
         return "\n".join(list(self._log)[-lines:])
 
     def boot(self, on_progress: Callable[[LabProgress], None] | None = None) -> None:
-        """Start it and return when it answers.
-
-        Args:
-            on_progress: Called a few times per second, in this thread.
+        """Start it and return when it answers; `on_progress` is called a few times per second, in this thread.
 
         Raises:
             LabError: It cannot be started, ended before it was ready, or was stopped meanwhile.

@@ -43,11 +43,7 @@ _STOP_SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 
 def supervise(scratch: Path, command: list[str]) -> int:
-    """Run `command` until it ends, we are asked to stop, or the parent is gone.
-
-    Returns:
-        The command's exit status, as `subprocess` gives it.
-    """
+    """Run `command` until it ends, we are asked to stop, or the parent is gone; returns its status."""
     parent_pid = os.getppid()
     wake_reader = _wake_on_signals()
     _process_control(_PR_SET_CHILD_SUBREAPER, 1)

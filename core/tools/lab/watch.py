@@ -40,12 +40,7 @@ class Look:
 
 
 class Judge:
-    """Tells from one look after the other whether a lab hangs.
-
-    Args:
-        first: The first look, at a lab that is ready.
-        is_small: Whether its model is the miniature one.
-    """
+    """Tells from one look after the other whether a lab hangs."""
 
     def __init__(self, first: Look, *, is_small: bool) -> None:
         self._answered = first

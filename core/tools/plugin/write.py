@@ -139,9 +139,6 @@ def modules_needed(names: Iterable[str]) -> dict[str, str]:
     """Return the sources of some modules and of all that they import, by name, in sorted order.
 
     The packages around a module belong to it; the root package, which has nothing in it, is left out.
-
-    Args:
-        names: Full names of modules of this project.
     """
     found: dict[str, str] = {}
     waiting = list(names)

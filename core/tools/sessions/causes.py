@@ -20,13 +20,7 @@ _CUT_WORDS = ("truncated", "omitted", "cleared", "removed", "…", "...")
 
 
 class Change(NamedTuple):
-    """What differs.
-
-    Attributes:
-        field: Where in the request.
-        cause: In one sentence.
-        cure: What to do.
-    """
+    """What differs."""
 
     field: str
     cause: str

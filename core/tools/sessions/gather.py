@@ -45,11 +45,7 @@ class Exchange:
 
 @dataclass(slots=True)
 class Gathered(Unread):
-    """What was read.
-
-    Attributes:
-        exchanges: In the order in which they were sent.
-    """
+    """What was read."""
 
     exchanges: list[Exchange] = field(default_factory=list)
 

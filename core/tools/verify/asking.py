@@ -49,13 +49,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be used; `None` for as much as it takes.
-
-    Attributes:
-        requests: Questions.
-        tokens: Tokens of prompts and outputs, by the server's count.
-        seconds: Time.
-    """
+    """What may be used: questions, tokens by the server's count, seconds; `None` for as much as it takes."""
 
     requests: int | None = None
     tokens: int | None = None
@@ -64,13 +58,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Spent:
-    """What was used in this session.
-
-    Attributes:
-        began: When, by the clock.
-        requests: Questions that ended.
-        tokens: Tokens of their answers.
-    """
+    """What was used in this session."""
 
     began: float
     requests: int = 0

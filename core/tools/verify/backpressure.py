@@ -14,12 +14,7 @@ _BUSY = 0.6
 
 
 class Backpressure:
-    """Looks now and then at how busy this process is.
-
-    Args:
-        clock: Seconds that only grow.
-        worked: Seconds of processor time that this process has used.
-    """
+    """Looks now and then at how busy this process is."""
 
     def __init__(self, clock: Callable[[], float], worked: Callable[[], float]) -> None:
         self._clock = clock

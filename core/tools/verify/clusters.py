@@ -16,14 +16,7 @@ _MAX_ROWS = 1000  # whose numbers are kept, of each cause
 
 
 class Example(NamedTuple):
-    """A row at fault.
-
-    Attributes:
-        size: Characters of its request as JSON.
-        row: Its number.
-        question: The last thing the user said.
-        verdict: The run in one sentence, or why there is no answer.
-    """
+    """A row at fault, with the last question of the user, and the run in one sentence or why there is no answer."""
 
     size: int
     row: int
@@ -51,12 +44,7 @@ class Cluster:
 
 
 def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5) -> list[Cluster]:
-    """Return the causes, those with most rows first.
-
-    Args:
-        rows: Rows of the results.
-        keep: How many rows of each cause are kept as examples.
-    """
+    """Return the causes, those with most rows first, each with `keep` rows as examples."""
     clusters = Clusters(keep)
     for row in rows:
         clusters.add(row)
@@ -64,11 +52,7 @@ def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5) -> list[Cluster]:
 
 
 class Clusters:
-    """Puts rows with one cause together, as they come.
-
-    Args:
-        keep: How many rows of each cause are kept as examples.
-    """
+    """Puts rows with one cause together, as they come."""
 
     def __init__(self, keep: int = 5) -> None:
         self._keep = keep

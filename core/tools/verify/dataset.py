@@ -150,12 +150,6 @@ def read_shard(text: str) -> Shard:
 def read_rows(path: Path, preparation: Preparation, *, shard: Shard, limit: int | None = None) -> Iterator[Row]:
     """Yield the rows of a dataset, line by line.
 
-    Args:
-        path: The file.
-        preparation: What is changed in every body.
-        shard: Which part is wanted.
-        limit: Maximum number of rows of the file to read.
-
     Raises:
         RequestError: The file cannot be read.
     """

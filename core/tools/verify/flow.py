@@ -94,11 +94,7 @@ class Flow:
             self._judge_window()
 
     def note_failure(self, asked_at: float) -> None:
-        """Lower the limit after a failure, once for all failures of one round.
-
-        Args:
-            asked_at: When the request was sent.
-        """
+        """Lower the limit after a failure, once for all failures of one round, by when requests were sent."""
         if self._fixed is not None or asked_at <= self._shrunk_at:
             return
         self._shrunk_at = self._clock()

@@ -34,13 +34,7 @@ _COUNTED = ("by_code", "by_stage", "evidence", "finish_others_detail")  # a name
 
 
 class Comparison(NamedTuple):
-    """One comparison of a gate.
-
-    Attributes:
-        figure: Path of the figure.
-        sign: How it is compared.
-        number: With what.
-    """
+    """One comparison of a gate."""
 
     figure: str
     sign: str
@@ -48,12 +42,7 @@ class Comparison(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """A gate.
-
-    Attributes:
-        text: As it was written.
-        alternatives: It holds if all comparisons of one of them do.
-    """
+    """A gate holds if all comparisons of one of its alternatives do."""
 
     text: str
     alternatives: tuple[tuple[Comparison, ...], ...]

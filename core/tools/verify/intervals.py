@@ -82,11 +82,7 @@ def bounded(rate: Rate, count: int, n: int, figure: Callable[[float], float] = f
 def paired_difference(both: int, here: int, there: int, neither: int) -> Rate:
     """Return the share here less the share there, of pairs, with a 95 % interval.
 
-    Args:
-        both: Pairs that have it on both sides.
-        here: Pairs that have it on this side only.
-        there: Pairs that have it on the other side only.
-        neither: Pairs that have it on neither.
+    Each number counts the pairs that have it on both sides, here only, there only, or on neither.
 
     Returns:
         The difference; where no pair differs, it is 0, within Wilson's upper limit for 0 of n pairs that differ: no

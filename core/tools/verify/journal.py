@@ -46,13 +46,7 @@ CREATE INDEX IF NOT EXISTS by_state ON rows (state, side, data_index);
 @admit
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer that waits to be read.
-
-    Attributes:
-        index: Number of the row.
-        attempts: How often it was asked for.
-        packed: The run so far.
-    """
+    """An answer that waits to be read."""
 
     index: int
     attempts: int

@@ -44,12 +44,7 @@ _SHORT_CHARS = 4_000  # a run of so few is written in less time than a thread ta
 
 
 class Judged(NamedTuple):
-    """What was made of an answer.
-
-    Attributes:
-        row: The row of the results.
-        trace: The whole run.
-    """
+    """What was made of an answer."""
 
     row: JSONObject
     trace: Trace
@@ -81,13 +76,7 @@ class Judge:
         return await self.judge(answer, trace, answered.attempts)
 
     async def judge(self, answer: Answer, trace: Trace, attempts: int) -> Judged:
-        """Return the row of an answer and the run behind it.
-
-        Args:
-            answer: The answer.
-            trace: The run as far as it is known.
-            attempts: How often it was asked for.
-        """
+        """Return the row of an answer and the run behind it."""
         explain = self._explained if trace.refusal is None else self._refused
         return await judge_answer(answer, trace, attempts, explain, self.renderer.special_texts)
 
@@ -152,15 +141,7 @@ async def judge_answer(
     explain: Callable[[Trace, Answer], Awaitable[Trace]],
     special_texts: frozenset[str] = frozenset(),
 ) -> Judged:
-    """Return the row of an answer or of a refusal, and the run behind it.
-
-    Args:
-        answer: The answer.
-        trace: The run as far as it is known.
-        attempts: How often it was asked for.
-        explain: Adds what else can be known of the run.
-        special_texts: Texts of the tokenizer's special tokens.
-    """
+    """Return the row of an answer or of a refusal, and the run behind it."""
     error: str | None = None
     try:
         trace = add_native_fields(await read_trace(await explain(trace, answer), special_texts))

@@ -17,13 +17,7 @@ _LONGEST = 2000
 
 
 class Suite(NamedTuple):
-    """The rows of a server.
-
-    Attributes:
-        name: What was verified.
-        rows: Of the results.
-        gates: Whether each of them triggers.
-    """
+    """The rows of a server."""
 
     name: str
     rows: Iterable[JSONObject]

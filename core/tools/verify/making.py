@@ -49,12 +49,7 @@ class Unread:
 
 @dataclass(slots=True)
 class Made(Unread):
-    """What came of it.
-
-    Attributes:
-        found: Requests that were found.
-        kept: Those that were written.
-    """
+    """What came of it."""
 
     found: int = 0
     kept: int = 0

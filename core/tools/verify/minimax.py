@@ -65,14 +65,7 @@ class LabelTally:
             counts["recalled"] += is_recalled is True
 
     def rates(self, *, success: int, attempts: int, valid: int, with_calls: int) -> Mapping[str, Rate] | None:
-        """Return MiniMax's figures; `None` without a labelled row.
-
-        Args:
-            success: Rows with an answer.
-            attempts: How often was asked.
-            valid: Answers whose calls are valid.
-            with_calls: Answers that finished with calls.
-        """
+        """Return MiniMax's figures; `None` without a labelled row."""
         counts = self._counts
         if not counts["labelled"]:
             return None

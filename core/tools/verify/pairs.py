@@ -37,13 +37,7 @@ def read_results(path: Path) -> Iterator[JSONObject]:
 
 
 def compare_rows(rows: Iterable[JSONObject], official: Iterable[JSONObject], source: str) -> PairedRecord:
-    """Return the paired figures.
-
-    Args:
-        rows: Of this verification.
-        official: What they are compared with; of a number that comes twice, the last counts.
-        source: Where those are from.
-    """
+    """Return the paired figures; of an official row's number that comes twice, the last counts."""
     theirs = {int(str(row["data_index"])): _marks(row) for row in official}
     pairs = _Pairs(theirs)
     for row in rows:

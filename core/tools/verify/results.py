@@ -81,8 +81,7 @@ def _mask_secrets(row: JSONObject) -> JSONObject:
 def merged_rows(files: Sequence[Iterable[JSONObject]]) -> Iterator[JSONObject]:
     """Yield the rows of several results by their number; of one that comes twice, the answered or else the newest.
 
-    Args:
-        files: Each sorted by number, as `verify` writes them.
+    Each file must be sorted by number, as `verify` writes them.
     """
     kept: JSONObject | None = None
     for row in heapq.merge(*files, key=lambda row: int(str(row["data_index"]))):

@@ -47,13 +47,7 @@ async def verify(
 ) -> Outcome:
     """Ask for every row and read every answer; what is done before is not done again.
 
-    Args:
-        plan: What is to be verified.
-        journal: Open.
-        clock: Seconds that only grow.
-        labs: Labs that may be booted, for a target without an address.
-        stop: Ends it early.
-        on_progress: Called whenever something changed.
+    The journal is open; labs are for a target without an address; `on_progress` is called whenever something changed.
 
     Raises:
         RequestError: The dataset cannot be read, or the journal is of something else.

@@ -118,8 +118,7 @@ class Stored:
 def open_stored(source: str) -> tuple[Stored, ...]:
     """Return the sides of a verification: one, two servers, or one server by up to three APIs.
 
-    Args:
-        source: A journal, a file of results, or a folder with one of them.
+    The source is a journal, a file of results, or a folder with one of them.
 
     Raises:
         RequestError: There is none.

@@ -41,16 +41,7 @@ _THINKING: Mapping[str, tuple[JSONObject, JSONObject]] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question and what has to come.
-
-    Attributes:
-        suite: Which check.
-        id: Its name.
-        mode: Thinking or not, streamed or not.
-        request: The body.
-        expected: Status, or prompt tokens; `None` for a schema.
-        schema: Of the tool's arguments.
-    """
+    """One question, and what has to come: a status, or prompt tokens; `None` for a schema."""
 
     suite: Suite
     id: str
@@ -61,13 +52,7 @@ class Case:
 
 
 class Checked(NamedTuple):
-    """What came of a case.
-
-    Attributes:
-        case: The case.
-        status: Whether it is as it has to be.
-        answer: What came instead; "" if it passed.
-    """
+    """What came of a case."""
 
     case: Case
     status: Status
@@ -77,9 +62,7 @@ class Checked(NamedTuple):
 def parameter_cases(parameters: Mapping[str, JSON], think_mode: str) -> Iterator[Case]:
     """Yield a case for each value that must not be set, with thinking on and off.
 
-    Args:
-        parameters: Values by name.
-        think_mode: How thinking is set: `kimi`, `opensource` or `none`.
+    The mode says how thinking is set: `kimi`, `opensource` or `none`.
     """
     names = ("thinking", "non-thinking") if think_mode != "none" else ("as-it-is",)
     for name, value in parameters.items():
@@ -156,14 +139,7 @@ def _drop_defaults(value: JSON) -> JSON:
 async def check_vendor(
     client: ServerClient, cases: Iterable[Case], *, model: str | None, concurrency: int = 8
 ) -> list[Checked]:
-    """Ask every case, and return what came, in their order.
-
-    Args:
-        client: The vendor's server.
-        cases: What is asked.
-        model: Name to send; `None` for the case's own.
-        concurrency: Questions at once.
-    """
+    """Ask every case, so many at once, and return what came, in their order; without a model each names its own."""
     places = asyncio.Semaphore(concurrency)
 
     async def check(case: Case) -> Checked:

@@ -42,14 +42,7 @@ _WEIGHTY = frozenset({"start", "stopped"})  # there is no sandbox, or no one wai
 
 @admit
 class Setting(NamedTuple):
-    """What the answers of one server share.
-
-    Attributes:
-        server: What is known of it.
-        renderer: Template of its model, without the vocabulary.
-        tokenizer: The vocabulary.
-        asks_once: As the `Judge` has it.
-    """
+    """What the answers of one server share."""
 
     server: Server
     renderer: Renderer
@@ -61,11 +54,7 @@ admit(Renderer)
 
 
 class Visits:
-    """Takes answers of one server to the sandbox.
-
-    Args:
-        judge: Reads them.
-    """
+    """Takes answers of one server to the sandbox."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge

@@ -42,12 +42,7 @@ _FREE_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is kept.
-
-    Attributes:
-        most_bytes: Of the file.
-        most_age_s: Seconds.
-    """
+    """How much is kept."""
 
     most_bytes: int = 1 << 30
     most_age_s: float = 30 * 86_400.0
@@ -78,12 +73,7 @@ class Finished(NamedTuple):
 
 
 class KeptExchanges(Journal):
-    """A journal of what goes by, for the one who writes exchanges down and reads them.
-
-    Args:
-        path: The file; `WatchJournal` has made it.
-        bounds: How much is kept.
-    """
+    """A journal of what goes by, for the one who writes exchanges down and reads them."""
 
     def __init__(self, path: Path, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
@@ -92,13 +82,7 @@ class KeptExchanges(Journal):
         super().__init__(path, is_shared=True)
 
     def write(self, number: int, kind: str, line: str) -> Path:
-        """Keep an exchange; from now on it outlives this process.
-
-        Args:
-            number: Its number.
-            kind: Not used: the line says it.
-            line: What `capture` writes of it.
-        """
+        """Keep an exchange; from now on it outlives this process. The line says of which kind it is."""
         self._until_look -= 1
         if self._until_look < 0:
             self._until_look = _LOOK_EVERY

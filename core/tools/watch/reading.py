@@ -34,12 +34,7 @@ _MODELS = 100  # of one server
 
 
 class Read(NamedTuple):
-    """What was made of an exchange.
-
-    Attributes:
-        judged: The row and the run.
-        client: What the client calls itself.
-    """
+    """What was made of an exchange."""
 
     judged: Judged
     client: str

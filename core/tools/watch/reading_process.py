@@ -109,15 +109,7 @@ Answer: TypeAlias = JSONObject
 
 
 class ReadingProcess:
-    """That process, from the proxy's side; it is started again where it ended.
-
-    Args:
-        journal: Where exchanges are kept.
-        bounds: How much is kept.
-        target: The server, where it may be asked what ids mean.
-        open_reader: Makes what reads, in that process.
-        begun: Notified of each exchange that begins.
-    """
+    """That process, from the proxy's side; it is started again where it ended."""
 
     def __init__(
         self,

@@ -17,12 +17,7 @@ from prompt_debugger.core.pipeline import ask_server_parsers, output_of_trace, s
 async def stream_differs(client: ServerClient, trace: Trace) -> tuple[str, ...]:
     """Return the fields in which a run's streamed answer differs from the same output read whole.
 
-    Args:
-        client: The server.
-        trace: The run.
-
-    Returns:
-        Their names; none where it was not streamed, or cannot be read again.
+    There are none where it was not streamed, or cannot be read again.
     """
     names = () if trace.server is None else server_parsers_of(trace.server)
     output = output_of_trace(trace)

@@ -26,12 +26,7 @@ READERS_PER_PROCESSOR = 2
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A reader on the cluster.
-
-    Attributes:
-        actor: Ray's handle of it.
-        busy: Exchanges that it is reading.
-    """
+    """A reader on the cluster."""
 
     actor: Any
     busy: int = 0
@@ -118,12 +113,7 @@ class FarReader:
 
 
 class _FarReading:
-    """What a worker of the cluster does.
-
-    Args:
-        target: The server, without its key.
-        key_name: Variable with that key.
-    """
+    """What a worker of the cluster does."""
 
     def __init__(self, target: Target | None, key_name: str | None) -> None:
         if target is not None and target.base_url is not None:

@@ -26,12 +26,7 @@ def journal_paths(path: Path, processors: int) -> list[Path]:
 
 
 class Keeper:
-    """Lives on the machine that has the dataset and the journals; workers call it.
-
-    Args:
-        dataset: The file.
-        paths: The journals, one for each shard.
-    """
+    """Lives on the machine that has the dataset and the journals, one for each shard; workers call it."""
 
     def __init__(self, dataset: Path, paths: list[Path]) -> None:
         self._dataset = dataset
@@ -156,11 +151,7 @@ class FarJournal(Journal):
 
 
 class Journals(ExitStack):
-    """All journals once the work is done: their rows as of one verification.
-
-    Args:
-        paths: The files.
-    """
+    """All journals once the work is done: their rows as of one verification."""
 
     def __init__(self, paths: list[Path]) -> None:
         super().__init__()

@@ -45,11 +45,7 @@ class _Reader:
 
 
 class BodyMemory:
-    """Reads bodies for one event loop.
-
-    Attributes:
-        max_bytes: Greatest length of a body.
-    """
+    """Reads bodies for one event loop."""
 
     def __init__(
         self, max_bytes: int, *, idle_s: float = IDLE_S, whole_s: float = WHOLE_S, quiet_s: float = QUIET_S

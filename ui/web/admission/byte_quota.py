@@ -51,12 +51,7 @@ class _Received:
 
 
 class ByteQuota:
-    """Counts the bytes of bodies by visitor, and by their pages.
-
-    Args:
-        most_bytes: Maximum per visitor and minute; `None` for no limit.
-        clock: Seconds.
-    """
+    """Counts the bytes of bodies by visitor, and by their pages."""
 
     def __init__(self, most_bytes: int | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._most_bytes = most_bytes

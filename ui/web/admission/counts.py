@@ -19,14 +19,7 @@ _LATER = "Try again in a minute, or run the program on your own machine."
 
 
 class Use(NamedTuple):
-    """One event that is running or waiting.
-
-    Attributes:
-        kind: What it is.
-        page: Session of the page it came from.
-        visitor: Who opened that page.
-        size_bytes: Length of its body, which is held as long.
-    """
+    """One event that is running or waiting."""
 
     kind: Kind
     page: str
@@ -39,12 +32,6 @@ def leaves_enough(own: float, of_all: float, total: float, more: float = 1) -> b
 
     One visitor gets half of it, and of two, five or ten who take all they can there is always room for one more;
     who has nothing yet gets some as long as there is any.
-
-    Args:
-        own: What the visitor has.
-        of_all: What all have, the visitor included.
-        total: What there is.
-        more: What the visitor asks for.
     """
     free = total - of_all - more
     return free >= 0 and (own == 0 or own + more <= free)
@@ -55,22 +42,12 @@ def leaves_neighbours(of_page: float, own: float, of_all: float, total: float) -
 
     Many visitors may come from one address: a class, an office, a network of containers. Pages with more than one
     take at most a quarter of what their address may have; the rest is for those that have none yet.
-
-    Args:
-        of_page: What the page has.
-        own: What its address has.
-        of_all: What all have.
-        total: What there is.
     """
     return of_page == 0 or own < _FEW or leaves_enough(4 * own, of_all + 3 * own, total)
 
 
 class Counts:
-    """Who may start one more event of a kind.
-
-    Attributes:
-        limits: What there is to share.
-    """
+    """Who may start one more event of a kind."""
 
     def __init__(self, limits: AdmissionLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
@@ -78,10 +55,6 @@ class Counts:
 
     def check(self, use: Use, in_use: Sequence[Use]) -> None:
         """Let one more event in and count it.
-
-        Args:
-            use: The event.
-            in_use: The ones that are running or waiting.
 
         Raises:
             PayloadError: The page, the visitor or all together have what they may have.

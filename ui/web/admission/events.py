@@ -69,19 +69,7 @@ class KeptByServer(Memory, Protocol):
 
 
 class EventGuard:
-    """Lets an event in if it is one of the page's, within what its visitor may use.
-
-    Args:
-        app: What lies behind.
-        table: What the page's events take.
-        memory: What the server keeps of pages.
-        limits: What a visitor may use.
-        proxies: Who is believed about whom they speak for.
-
-    Attributes:
-        sessions: The pages that are remembered.
-        count: How many bodies came, refused ones too.
-    """
+    """Lets an event in if it is one of the page's, within what its visitor may use."""
 
     def __init__(
         self,

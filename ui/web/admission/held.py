@@ -29,16 +29,7 @@ class Held(NamedTuple):
 
 
 class HeldEvents:
-    """The events that wait; for one event loop.
-
-    Args:
-        let_in: Lets those begin for whom it is time.
-        look_s: Seconds between two looks.
-        clock: Seconds.
-
-    Attributes:
-        all: They, in the order in which they came.
-    """
+    """The events that wait, in the order in which they came; for one event loop."""
 
     def __init__(self, let_in: Callable[[], None], look_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.all: list[Held] = []

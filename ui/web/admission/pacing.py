@@ -45,12 +45,7 @@ PAGE_COST: ContextVar[Callable[[], float]] = ContextVar("what the page of this e
 
 
 class Charges:
-    """What visitors and their pages cost recently, in seconds of the page's process.
-
-    Args:
-        clock: Seconds.
-        opened: Returns how many pages a visitor opened within the last minute.
-    """
+    """What visitors and their pages cost recently, in seconds of the page's process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, opened: Callable[[str], int] = lambda _: 0) -> None:
         self._visitors = Quota(HALF_S, _MAX_NAMES, clock)
@@ -125,12 +120,7 @@ class Charges:
 
 
 class Bill:
-    """What one event costs; what was charged before its page was known goes to that, too.
-
-    Args:
-        charges: Where it goes.
-        visitor: Whose event it is.
-    """
+    """What one event costs; what was charged before its page was known goes to that, too."""
 
     def __init__(self, charges: Charges, visitor: str) -> None:
         self._charges = charges
@@ -154,14 +144,7 @@ class Bill:
 
 
 class Pacing:
-    """Whether an event may begin now, and who of those held back is next.
-
-    Args:
-        charges: What visitors cost.
-        waiting: Returns those of whom an event waits.
-        late_s: Returns how late the loop is.
-        clock: Seconds.
-    """
+    """Whether an event may begin now, and who of those held back is next."""
 
     def __init__(
         self,
@@ -211,12 +194,7 @@ class Handle(Protocol):
 
 
 class LoopLag:
-    """How late an event loop does what is due: measured by a beat, for as long as someone asks.
-
-    Args:
-        clock: Seconds.
-        loop: Returns the loop.
-    """
+    """How late an event loop does what is due: measured by a beat, for as long as someone asks."""
 
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, loop: Callable[[], Handle] = asyncio.get_running_loop
@@ -250,13 +228,7 @@ class LoopLag:
 
 
 class Metered(Awaitable[T]):
-    """Awaits work, and charges the processor time that its steps take of this thread.
-
-    Args:
-        work: What is awaited; tasks that it starts are their own.
-        charge: Takes seconds.
-        clock: Seconds of processor time of this thread.
-    """
+    """Awaits work, and charges the processor time that its steps take of this thread."""
 
     def __init__(
         self, work: Awaitable[T], charge: Callable[[float], object], clock: Callable[[], float] = time.thread_time

@@ -40,11 +40,7 @@ Choices = Callable[[str, int], frozenset[str] | None]
 
 
 class PayloadError(Exception):
-    """What was sent is nothing that the page sends.
-
-    Attributes:
-        status: HTTP status to refuse it with.
-    """
+    """What was sent is nothing that the page sends; it is refused with an HTTP status."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -97,13 +93,7 @@ class EventRule:
 
 @dataclass(frozen=True, slots=True)
 class EventTable:
-    """All that the page's events take.
-
-    Attributes:
-        rules: By the event's number.
-        components: Numbers of the components.
-        choices_of: Returns what a visitor may choose where the server changes the choices.
-    """
+    """All that the page's events take; `choices_of` returns a visitor's choices where the server changes them."""
 
     rules: Mapping[int, EventRule]
     components: frozenset[int]
@@ -111,13 +101,7 @@ class EventTable:
 
 
 class JudgedEvent(NamedTuple):
-    """An event that passed.
-
-    Attributes:
-        rule: Which it is.
-        session: Whose it is.
-        body: What gradio is given.
-    """
+    """An event that passed."""
 
     rule: EventRule
     session: str
@@ -146,11 +130,6 @@ def read_table(config: Mapping[str, Any], choices_of: Choices | None = None) -> 
 def judge_event(raw: bytes, table: EventTable, *, is_queued: bool) -> JudgedEvent:
     """Return an event that the page could have sent.
 
-    Args:
-        raw: The body.
-        table: What the page's events take.
-        is_queued: Whether it was sent to the queue.
-
     Raises:
         PayloadError: The page sends no such thing.
     """
@@ -175,12 +154,6 @@ def judge_event(raw: bytes, table: EventTable, *, is_queued: bool) -> JudgedEven
 
 def judge_call(raw: bytes, table: EventTable, name: str, session: str) -> bytes:
     """Return the event that a call by name is: `{"data": [text, …]}`, where what is not given is empty.
-
-    Args:
-        raw: The body.
-        table: What the page's events take.
-        name: What is called.
-        session: The page that it is counted as: one of its own.
 
     Raises:
         PayloadError: There is no such name, or the body is not one of a call.

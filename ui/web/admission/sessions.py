@@ -48,14 +48,7 @@ class _Seen:
 
 
 class Sessions:
-    """The pages that are remembered, of one event loop.
-
-    Args:
-        limits: How many there may be.
-        memory: Where what they leave is kept.
-        is_coming: Whether an event of a page was let in and has not reached the queue yet.
-        clock: Seconds.
-    """
+    """The pages that are remembered, of one event loop."""
 
     def __init__(
         self,

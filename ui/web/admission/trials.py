@@ -22,14 +22,7 @@ _LOOK_S = 0.05
 
 
 class Trials:
-    """Lets costly events of pages on trial begin, few at once; for one event loop.
-
-    Args:
-        under_way: Returns those of whom an event is running or waiting in the queue.
-        is_on_trial: Whether a page has not had an answer yet.
-        places: How many events of pages on trial may be under way; `None` for any.
-        clock: Seconds.
-    """
+    """Lets costly events of pages on trial begin, few at once; for one event loop."""
 
     def __init__(
         self,

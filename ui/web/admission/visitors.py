@@ -30,13 +30,7 @@ def read_networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def visitor_of(peer: str | None, forwarded: Iterable[str], proxies: tuple[Network, ...]) -> str:
-    """Return the name by which a visitor is counted: an IPv4 address, or the /64 of an IPv6 one.
-
-    Args:
-        peer: Address of the connection.
-        forwarded: Values of `X-Forwarded-For`, in the order of the headers.
-        proxies: Whose word is believed.
-    """
+    """Return the name by which a visitor is counted: an IPv4 address, or the /64 of an IPv6 one."""
     address = _address(peer or "")
     if address is None:
         return _UNKNOWN

@@ -23,14 +23,7 @@ PUBLIC_RUNS = 8  # of one experiment of a visitor of a public page
 
 
 class Ran(NamedTuple):
-    """The last run, and the page as it is now.
-
-    Attributes:
-        trace: The run; `None` before the first.
-        fields: The fields under Target.
-        session: Which open page asks.
-        key: For the endpoint among the fields.
-    """
+    """The last run (`None` before the first), and the page as it is now; the key is for the endpoint in the fields."""
 
     trace: Trace | None
     fields: TargetFields

@@ -29,17 +29,7 @@ def build_form(
     value: str | None = None,
     why_off: str = "Older releases are downloaded, so this is off on a public page.",
 ) -> Form:
-    """Place fields and buttons, and the view below them; above them where the view has fields to fill in first.
-
-    Args:
-        view: Name of the view.
-        label: Of the button that starts the task.
-        fields: What the task is asked with.
-        is_filled_in: Whether the view comes first.
-        is_on: Whether the task may be started at all.
-        value: First payload of the view.
-        why_off: What is said where it may not be started.
-    """
+    """Place fields and buttons, and the view below them; above them where it has fields to fill in first."""
     drawn = build_view(view, view, value) if is_filled_in else None
     with gr.Row(elem_classes=["pd-bench-row"]):
         for field in fields:
@@ -70,17 +60,10 @@ def wire_form(
     js: str | None = None,
     at_start: str | None = None,
 ) -> None:
-    """Let the buttons start and stop a task that draws into the view.
+    """Let the buttons start and stop a task that draws into the view, and into `more_outputs`.
 
-    Args:
-        form: The task's components.
-        name: Of the event.
-        run: What runs.
-        inputs: Components whose values it gets, before those of the form's own fields.
-        more_outputs: Components that it changes besides the view.
-        limit: How many of it run at once.
-        js: What the browser does with the inputs first.
-        at_start: What the browser does when the button is pressed.
+    The form's own fields come after `inputs`. In the browser `at_start` runs when the button is pressed, and `js` makes
+    the inputs.
     """
     buttons = [form.start, form.stop]
     if at_start is not None:

@@ -21,14 +21,7 @@ _NUMBER = re.compile(r"[0-9]{1,12}")
 
 
 def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependency) -> Dependency:
-    """Wire the menu; returns the event that opens a run.
-
-    Args:
-        page: Whose runs are kept.
-        view: The menu.
-        sharing: What packs and opens runs; nothing is stored by the program.
-        ended: The run; at its end the script asks for its file.
-    """
+    """Wire the menu; returns the event that opens a run. When a run `ended`, the script asks for its file."""
 
     def pack(trace: Trace | None, event: gr.SelectData) -> str:
         return sharing.pack_run(trace) or gr.skip()
@@ -57,11 +50,7 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
 def wire_kept_question(view: gr.HTML, orders: OrderPanel, sharing: Sharing, tools: ParseTools) -> None:
     """Wire the question about a lost call of a run that is kept, and shown no longer: the next one did not wait for it.
 
-    Args:
-        view: The menu, which keeps what the parsers say.
-        orders: Where the script puts the run: its number in the browser, a line break, its file as packed there.
-        sharing: What opens and packs runs.
-        tools: What asks the parsers.
+    The script puts into `orders` the run's number in the browser, a line break, and its file as packed there.
     """
 
     async def ask(order: str) -> str:

@@ -35,13 +35,7 @@ def build_install_row(labs: PageLabs) -> InstallRow | None:
 
 
 def wire_lab(page: Page, row: InstallRow | None, *, is_waited_for: bool) -> None:
-    """Wire the line about the lab, which is asked for while something is running, and the row if there is one.
-
-    Args:
-        page: The page.
-        row: The row; `None` where there is none.
-        is_waited_for: Whether a lab is coming when the page is opened.
-    """
+    """Wire the line about the lab, which is asked for while something is running, and the row if there is one."""
     timer = gr.Timer(_TICK_S, active=is_waited_for)
     outputs = [page.views["lab"], timer, *(() if row is None else row)]
 

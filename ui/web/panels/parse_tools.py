@@ -51,12 +51,7 @@ class ParseToolsPanel(NamedTuple):
 
 
 def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> ParseToolsPanel:
-    """Place the tools: one at a time is shown, all stay mounted.
-
-    Args:
-        settings: What the page is served with.
-        matrix: First payload of the view of other parsers.
-    """
+    """Place the tools: one at a time is shown, all stay mounted."""
     tabs = pack_payload({"label": "Further questions about this output", "prefix": "pd-parse-", "tabs": _TABS})
     with gr.Column(elem_id="pd-parse-tools"):
         build_view("tabs", "parse_tabs", tabs)

@@ -30,14 +30,7 @@ def wire_look(page: Page, panel: LookPanel) -> None:
 
 @shown_as(look_failed_payload)
 async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str) -> str:
-    """Return the payload of the lines below the button.
-
-    Args:
-        settings: What the page is served with.
-        labs: Its labs.
-        fields: The fields under Target.
-        key: For the endpoint; it goes nowhere else.
-    """
+    """Return the payload of the lines below the button."""
     if not fields.endpoint.strip():
         return no_server_payload(
             "No endpoint is given: a run starts the lab. Enter your server's address above to test it."

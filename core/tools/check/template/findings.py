@@ -25,14 +25,7 @@ _WORST = list(Severity)
 
 @dataclass(frozen=True, slots=True)
 class TemplateCheck:
-    """What is known of a template.
-
-    Attributes:
-        probes: What it supports.
-        findings: What is wrong with it, worst first.
-        forgery: Whether a marker in someone's text stays text, by whose.
-        behaviour: What it makes of usual conversations and of tools, for a lock.
-    """
+    """What is known of a template; `forgery` says whether a marker in someone's text stays text, by whose."""
 
     probes: tuple[ProbeAnswer, ...] = ()
     findings: tuple[Finding, ...] = ()

@@ -14,10 +14,6 @@ from prompt_debugger.core.tools.check.model import CheckedModel
 def first_mention(template: str, *names: str) -> str:
     """Return a sentence that says in which line a template first mentions something, or that it does nowhere.
 
-    Args:
-        template: The template.
-        names: Names or literals; the first that is mentioned anywhere counts.
-
     >>> first_mention("{{ m.content }}", "content")
     'The first mention of `content` is in template line 1.'
     >>> first_mention("{{ m.content }}", "tool_calls", "function_call")

@@ -35,10 +35,6 @@ __all__ = [
 def find_switches(variant: Variant, *, other_template: str | None = None) -> tuple[Switch, ...]:
     """Return the switches that apply to a request, in a fixed order.
 
-    Args:
-        variant: The request as it is.
-        other_template: A second version of the template, for the switch `other-template`.
-
     Raises:
         RenderError: The template's source takes more time to read than it may.
     """

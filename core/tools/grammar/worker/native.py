@@ -65,12 +65,7 @@ class XGrammar:
         return decoded
 
     def compile_constraint(self, kind: str, value: JSON) -> Matcher:
-        """Return a matcher at the start of what a request constrains its answer by, compiled as a server does.
-
-        Args:
-            kind: `schema`, `regex`, `grammar` (of EBNF or Lark), `choice` or `tag`.
-            value: The constraint.
-        """
+        """Return a matcher at the start of what a request constrains its answer by, compiled as a server does."""
         if kind == "schema":
             text = value if isinstance(value, str) else json.dumps(value)
             compiled = self._compiler.compile_json_schema(text, _YES, None, None, _YES, None, _NO)

@@ -65,20 +65,10 @@ Report = Callable[[InstallProgress], None]
 
 
 class Installation:
-    """The making of a lab's environment.
-
-    Attributes:
-        plan: What is to be made.
-        progress: The latest report.
-    """
+    """The making of a lab's environment."""
 
     def __init__(self, plan: InstallPlan, *, check: Sequence[str] = ()) -> None:
-        """Prepare it; nothing is done yet.
-
-        Args:
-            plan: What is to be made.
-            check: Statements that the new environment must be able to run; `DEFAULT_CHECK` if not given.
-        """
+        """Do nothing yet; `check` has statements that the new environment must be able to run."""
         self.plan = plan
         self.progress = InstallProgress("About to install the lab", 0.0)
         self._check = "; ".join(check or DEFAULT_CHECK)
@@ -91,8 +81,7 @@ class Installation:
     def run(self, report: Report | None = None) -> LabEnvironment:
         """Make the environment, or what is missing of it, and return it.
 
-        Args:
-            report: Called a few times a second, in this thread.
+        `report` is called a few times a second, in this thread.
 
         Raises:
             LabError: It could not be made, or was cancelled; the next run continues where this one ended.

@@ -78,11 +78,7 @@ class InstallPlan:
 
 
 def plan_install(into: Path | None = None, *, packages: Sequence[Package] | None = None) -> InstallPlan:
-    """Return what would be installed. Changes nothing.
-
-    Args:
-        into: Folder of the environment; the usual one by default.
-        packages: What goes into it; `assets/lab.lock` by default.
+    """Return what would be installed, by default `assets/lab.lock` into the usual folder. Changes nothing.
 
     Raises:
         LabError: It cannot work: another system, another Python, a folder of someone else's, too little disk space.

@@ -11,13 +11,7 @@ _NINE = frozenset({"mistral", "mistral_v11"})
 
 
 def id_of_call(family: TextFormat, call: ToolCallAttempt, number: int) -> str:
-    """Return the id to give a call.
-
-    Args:
-        family: Who wrote it.
-        call: The call.
-        number: How many calls the conversation has before it.
-    """
+    """Return the id to give a call of a family; `number` is how many calls the conversation has before it."""
     problem_of = family.facts.id_problem
     if problem_of is not None:
         return call.id if call.id and problem_of(call.id) is None else f"functions.{call.name}:{number}"

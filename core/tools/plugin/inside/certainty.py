@@ -28,14 +28,7 @@ def has_plain_word_markers(family: TextFormat | None) -> bool:
 
 
 def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_call: bool) -> int:
-    """Return how far the last stretch of content is certain.
-
-    Args:
-        raw: The text so far.
-        span: The stretch.
-        family: Who writes; `None` while that is open.
-        follows_call: Whether it follows a call.
-    """
+    """Return how far the last stretch of content is certain; the family is `None` while it is open who writes."""
     pattern = _AFTER_CALL if follows_call else _DOUBTFUL
     found = pattern.search(raw, max(span.start, len(raw) - ENOUGH), span.stop)
     stop = span.stop if found is None else found.start()

@@ -10,11 +10,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 
 
 def end_texts(name: str) -> frozenset[str]:
-    """Return the texts with which a family, or any family, ends a turn; not those after which a turn may continue.
-
-    Args:
-        name: The family; `auto` for any.
-    """
+    """Return the texts with which a family, or any (`auto`), ends a turn; not those after which a turn may continue."""
     family = FORMATS.get(name)
     if family is not None:
         return frozenset(family.conventions.ends) - frozenset(family.facts.message_ends)

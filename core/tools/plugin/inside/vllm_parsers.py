@@ -332,12 +332,7 @@ def _no_calls(text: str) -> Any:
 
 
 def register(name: str, family: str) -> None:
-    """Make both parsers known to this server.
-
-    Args:
-        name: What `--tool-call-parser` and `--reasoning-parser` name.
-        family: Format to read with, or `auto`.
-    """
+    """Make both parsers known to this server."""
     Setting.family = family
     PluginToolParser.structural_tag_model = _structural_tag(family)
     if PluginToolParser.structural_tag_model is not None:
