@@ -49,6 +49,7 @@ class Stripped(NamedTuple):
         span: Where that is.
         meaning: What the structure was.
         format: Its format; "" where it is of no one family.
+        is_plain: Whether its markers are plain text, which no server removes: nothing was taken out.
     """
 
     family: str
@@ -56,6 +57,7 @@ class Stripped(NamedTuple):
     span: Span
     meaning: str
     format: str = ""
+    is_plain: bool = False
 
 
 class NextTurn(NamedTuple):
@@ -174,5 +176,6 @@ def stripped_structure(text: str) -> Stripped | None:
     found = _REQUEST.search(text)
     if found is not None:
         meaning = "LM Studio makes models without a tool format write calls between these markers"
-        return Stripped("LM Studio's default tool format", found.group(), Span(*found.span()), meaning)
+        family = "LM Studio's default tool format"
+        return Stripped(family, found.group(), Span(*found.span()), meaning, is_plain=True)
     return None

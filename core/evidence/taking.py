@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
@@ -217,7 +218,7 @@ def drop_headless_calls(evidence: Evidence) -> Evidence:
         return evidence
     calls = stream.message.get("tool_calls")
     first = stream.deltas[0].delta if stream.deltas else stream.message  # without its deltas where some were left out
-    if "role" in first:
+    if "role" in first and not _begins_in_call(stream.deltas):
         return evidence
     if not calls and stream.finish_reason in ("tool_calls", "function_call"):  # which came earlier
         chat = replace(stream, finish_reason=None, error=None, deltas=(), body="")
@@ -241,6 +242,17 @@ def _begins_with_name(delta: JSONObject) -> bool:
     pieces = delta.get("tool_calls")
     piece = as_object(pieces[0]) if isinstance(pieces, list) and pieces else {}
     return piece.get("index") == 0 and bool(as_object(piece.get("function")).get("name"))
+
+
+def _begins_in_call(deltas: Sequence[StreamDelta]) -> bool:
+    """Return whether every piece repeats the role, so that it marks no beginning, and the first is within arguments."""
+    if len(deltas) < 2 or not all("role" in one.delta for one in deltas[:2]):
+        return False
+    pieces = deltas[0].delta.get("tool_calls")
+    piece = as_object(pieces[0] if isinstance(pieces, list) and pieces else pieces)
+    function = as_object(piece.get("function"))
+    begun = function.get("arguments")
+    return not function.get("name") and isinstance(begun, str) and bool(begun) and not begun.lstrip().startswith("{")
 
 
 def _unless_empty(evidence: Evidence, message: JSONObject) -> Evidence:

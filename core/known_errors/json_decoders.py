@@ -70,6 +70,28 @@ SENTENCES: tuple[KnownError, ...] = (
         is_general=True,
     ),
     KnownError(
+        "Unexpected token ''', ...\"{around}\"... is not valid JSON",
+        Stage.PARSE,
+        "Text was parsed as JSON, but it has a value or a key in single quotes, as Python prints lists and dicts.",
+        "Look at the arguments, or the answer, that was being read. If the model wrote single quotes, have the server "
+        "enforce JSON (`strict`, `tool_choice`, or a schema in `response_format`), or read it as a Python literal; if "
+        "a parser or a gateway printed a dict, update it: it should write JSON.",
+        "https://github.com/QwenLM/qwen-code/issues/288",
+        example="Unexpected token ''', ...\"\"files\": ['a.py', \"... is not valid JSON",
+        is_general=True,
+    ),
+    KnownError(
+        "Unexpected token '{found}', ...\"{around}\"... is not valid JSON",
+        Stage.PARSE,
+        "Text was parsed as JSON, but it breaks in the middle, where the message quotes it: a quotation mark or a line "
+        "break that is not escaped, a missing comma or bracket, or a second value after the first.",
+        "Look at the place that the message quotes, in the arguments or the answer that was being read. If the model "
+        "wrote them like that, ask again, or have the server enforce JSON (`strict`, `tool_choice`).",
+        "https://developer.mozilla.org/docs/Web/JavaScript/Reference/Errors/JSON_bad_parse",
+        example='Unexpected token \'b\', ...""text": "a"b"c"}"... is not valid JSON',
+        is_general=True,
+    ),
+    KnownError(
         "is not valid JSON",
         Stage.PARSE,
         "Text was parsed as JSON, but it is something else, such as a page of HTML, prose or markup.",

@@ -3,8 +3,8 @@
 What it finds:
     In content, or in a raw output that may lack control tokens: the channel
     names of harmony run together (`analysis…assistantfinal…`), a first line
-    `thought` or `thinking` that is left of a reasoning header, and the markers
-    `[TOOL_REQUEST]` of LM Studio.
+    `thought` or `thinking` that is left of a reasoning header; and the markers
+    `[TOOL_REQUEST]` of LM Studio, which are plain text.
 
 Why it matters:
     Reasoning is shown as the answer, or a call as prose. The model wrote its
@@ -38,6 +38,12 @@ from prompt_debugger.core.formats import FORMATS
 
 _IN_CLIENT = Step("Send `skip_special_tokens: false` and split the text in the client.", {"skip_special_tokens": False})
 
+# Its markers are plain text, which a prompt teaches: no token is lost, and no parser's flag helps.
+_OF_LM_STUDIO = Step(
+    "LM Studio reads these blocks itself, but this one came as text: update LM Studio and its runtime, and load a "
+    "model that it marks as trained for tool use; or read the JSON between the two markers in the client."
+)
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Look into content, else into a raw output alone."""
@@ -55,10 +61,11 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _report(trace: Trace, found: Stripped, evidence: FindingEvidence, where: str) -> Report:
     reason = why_cut(trace)
-    fix = (_split_by_server(trace, found), _IN_CLIENT)
+    fix = (_OF_LM_STUDIO,) if found.is_plain else (_split_by_server(trace, found), _IN_CLIENT)
+    removed = "" if found.is_plain else " with its control tokens removed"
     cut = "" if reason is None else f" The output was cut inside it: {reason}."
     return Report(
-        title=f"{where} looks like output of {found.family} with its control tokens removed.",
+        title=f"{where} looks like output of {found.family}{removed}.",
         detail=f"`{found.shown}` is at character {found.span.start}: {found.meaning}.{cut}",
         evidence=(evidence,),
         fix=fix if reason is None else (output_limit(trace).step, *fix),

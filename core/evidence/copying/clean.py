@@ -271,8 +271,8 @@ def _joined_literals(text: str) -> str | None:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not 1 < len(lines) <= _MAX_LITERALS or not all(map(_LITERAL.fullmatch, lines)):
         return None
-    if any(line.endswith(",") for line in lines[:-1]):
-        return None  # members of a list
+    if any(line.endswith(",") for line in lines[:-1]) or "\n\n" in text.strip():
+        return None  # members of a list, or things shown one after the other
     try:
         joined = ast.literal_eval(f"({text.strip().rstrip(',')})")
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

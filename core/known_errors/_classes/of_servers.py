@@ -270,7 +270,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Something answered there that is not the API: another path, another program, or a proxy's page.",
         "Check the address up to and including `/v1` (or `/api` of Ollama, without `/v1` twice; at Azure, the "
         "deployment's name in it and `api-version`); call `ADDRESS/models` by hand to see what answers.",
-        unless=r"`[\w.\[\]-]{1,120}\w`: invalid url",  # the value of a field, as a validator names it
+        # the value of a field, as a validator names it; the text of a model's answer, as a decoder quotes it
+        unless=r"`[\w.\[\]-]{1,120}\w`: invalid url"
+        r"|unexpected token '<', \W{1,8}(?:tool|think|function|invoke|minimax|dsml)",
     ),
     ErrorClass(
         "tls",
