@@ -27,4 +27,24 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         look=Look.ORPHAN_RESULTS,
     ),
+    KnownError(
+        "Role must be user or assistant and Content length must be greater than 0",
+        Stage.REQUEST,
+        "A message has a role that DashScope's own API does not accept at its place, or an empty content.",
+        "Look for an empty `content` (a turn that was cut, or one that has only calls) and take it out or fill it; "
+        "keep `system` for the first message. Results of tools need a model and an address that know the role `tool` "
+        "(`/compatible-mode/v1`).",
+        "https://github.com/ikechan8370/chatgpt-plugin/issues/696",
+        field="messages",
+        look=Look.EMPTY_TEXT,
+    ),
+    KnownError(
+        "Tool names are not allowed to be [{name:word}]",
+        Stage.REQUEST,
+        "A tool of the request has a name that DashScope keeps for itself.",
+        "Rename the tool, for instance with a prefix, and map the name back when a call comes.",
+        "https://github.com/ikechan8370/chatgpt-plugin/issues/696",
+        example="Tool names are not allowed to be [search]",
+        field="tools",
+    ),
 )

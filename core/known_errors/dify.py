@@ -45,4 +45,45 @@ SENTENCES: tuple[KnownError, ...] = (
         "instance of X",
         cause=Cause.UNCLEAR,
     ),
+    KnownError(
+        '"error_type":"ValidationError","message":"{count:int} validation error',
+        Stage.COMPLETE,
+        "The plug-in, or its SDK, checked an object that Dify passed to it against a class of its own release, and a "
+        "field differs: plug-in and Dify are of releases that do not belong together.",
+        _UPDATE,
+        "https://github.com/yangyaofei/dify-vllm-provider/issues/10",
+        example='PluginInvokeError: {"args":{},"error_type":"ValidationError","message":"2 validation errors for X',
+        cause=Cause.UNCLEAR,
+    ),
+    KnownError(
+        "validation error for LLMResultChunk{path}",
+        Stage.COMPLETE,
+        "A piece of the answer, as Dify or a plug-in passes it on, lacks a field or has it in another form than the "
+        "plug-in's SDK expects: plug-in, its SDK and Dify are of releases that do not belong together.",
+        _UPDATE,
+        "https://github.com/langgenius/dify/issues/18671",
+        example="Failed to parse response: 1 validation error for LLMResultChunk prompt_messages Field required",
+        cause=Cause.UNCLEAR,
+    ),
+    KnownError(
+        "validation error for PluginDaemonBasicResponse[",
+        Stage.COMPLETE,
+        "Dify's API and its plug-in daemon are of different releases: what the daemon answered has another form than "
+        "Dify reads.",
+        "Start both from the same release's `docker-compose.yaml`. The request needs no change.",
+        "https://github.com/langgenius/dify/issues/20298",
+        example="1 validation error for PluginDaemonBasicResponse[PluginListResponse] data Input should be",
+        cause=Cause.SERVER,
+    ),
+    KnownError(
+        "'InvokePluginRequest[{request:word}].Data.PromptMessages[{index:int}].{field:word}' Error:Field validation",
+        Stage.REQUEST,
+        "Dify's plug-in daemon does not know the form of a message: often its content is a list of text and images.",
+        "Update the plug-in daemon to the release that belongs to this Dify; until then send text alone. The model "
+        "was not asked.",
+        "https://github.com/langgenius/dify-plugin-daemon/issues/22",
+        example="Key: 'InvokePluginRequest[a.b/c.RequestInvokeLLM].Data.PromptMessages[1].Content' Error:Field "
+        "validation for 'Content' failed on the 'x' tag",
+        cause=Cause.SERVER,
+    ),
 )

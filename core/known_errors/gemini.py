@@ -7,6 +7,16 @@ from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
 
 MAKER = "Gemini"
 
+_DECLARED = (
+    "A tool's schema has a keyword or a value that Google's client does not know; it checks each function against its "
+    "own class before it sends anything, and the line above each fault is its path."
+)
+_DECLARED_FIX = (
+    "Take the keyword out of the schema of that tool (`examples`, `$schema`, `additionalProperties`, `const` are those "
+    "that servers of MCP often write), or give the schema as `parameters_json_schema`, which accepts JSON Schema "
+    "unchanged."
+)
+
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Please use a valid role: user, model.",
@@ -230,6 +240,27 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/google-gemini/deprecated-generative-ai-js/blob/main/src/methods/chat-session-helpers.ts",
         example="Content with role 'user' can't contain 'functionResponse' part",
         field="contents",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "validation errors for FunctionDeclaration",
+        Stage.REQUEST,
+        _DECLARED,
+        _DECLARED_FIX,
+        "https://github.com/nowledge-co/community/issues/237",
+        example="8 validation errors for FunctionDeclaration parameters.properties.query.examples Extra inputs are not "
+        "permitted",
+        field="tools",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "validation error for FunctionDeclaration",
+        Stage.REQUEST,
+        _DECLARED,
+        _DECLARED_FIX,
+        "https://github.com/nowledge-co/community/issues/237",
+        example="1 validation error for FunctionDeclaration parameters.type Input should be 'STRING'",
+        field="tools",
         cause=Cause.CLIENT,
     ),
 )

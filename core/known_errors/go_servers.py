@@ -18,4 +18,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/letta-ai/letta/issues/3142",
         cause=Cause.ADDRESS,
     ),
+    KnownError(
+        "Error:Field validation for '{field:word}' failed on the 'required' tag",
+        Stage.REQUEST,
+        "The server checks what it was sent against a Go struct, and a field that it requires is absent or empty; "
+        "before these words *Key:* says where.",
+        "Send that field with a value: 0, `false` and an empty text count as absent for this check. Where a gateway "
+        "passes on the answer of a plug-in or another server, that one left it out.",
+        "https://github.com/langgenius/dify-official-plugins/issues/628",
+        example="Key: 'ChatRequest.Model' Error:Field validation for 'Model' failed on the 'required' tag",
+        is_general=True,
+    ),
 )

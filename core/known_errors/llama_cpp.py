@@ -93,6 +93,17 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.CONTENT_ABSENT,
     ),
     KnownError(
+        'Unsupported content part type: "image_url"',
+        Stage.REQUEST,
+        "The message contains an image, and this llama-server reads only text: it is a release from before May 2025, "
+        "or was started without the model's projector.",
+        "Update llama.cpp and start it with the projector of the same model (`--mmproj FILE`, or `-hf` with a "
+        "repository that has one); with a model that sees nothing, send text alone.",
+        "https://github.com/ggml-org/llama.cpp/issues/12947",
+        field="messages",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
         "unsupported content[].type",
         Stage.REQUEST,
         "A part of a message's content has a type that the server does not read.",

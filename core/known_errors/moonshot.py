@@ -26,4 +26,12 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/HKUDS/nanobot/issues/3939",
         field="reasoning_effort",
     ),
+    KnownError(
+        "when using anyOf, type should be defined in anyOf items instead of the parent schema",
+        Stage.REQUEST,
+        "A schema of the request has `type` beside `anyOf`, and this API wants it within each alternative.",
+        "Move `type` from beside `anyOf` into every entry of the list, at the path that the message names; leave it "
+        "out outside. Clients that pass on schemas of MCP servers have to convert them.",
+        "https://github.com/MoonshotAI/kimi-cli/issues/2531",
+    ),
 )

@@ -90,4 +90,41 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/triton-inference-server/tensorrtllm_backend/issues/500",
         cause=Cause.SERVER,
     ),
+    KnownError(
+        "[json.exception.out_of_range.403] key '{key}' not found",
+        Stage.COMPLETE,
+        "Triton could not load the engine: the `config.json` beside it lacks an entry that the backend reads, so the "
+        "engine was built by another release of TensorRT-LLM than the one the backend is from.",
+        "Build the engine again with the release of TensorRT-LLM that the backend's image contains, or take the image "
+        "of the engine's release. No request was read yet.",
+        "https://github.com/triton-inference-server/tensorrtllm_backend/issues/297",
+        example="unexpected error when creating modelInstanceState: [json.exception.out_of_range.403] key 'builder' "
+        "not found",
+        cause=Cause.SERVER,
+    ),
+    KnownError(
+        "Failed to process the request(s) for model instance 'preprocessing{instance:word}', message: {why}",
+        Stage.COMPLETE,
+        "The `preprocessing` model of the repository raised an error before the engine was asked; the frames below "
+        "*At:* show where in its `model.py`.",
+        "Take `preprocessing` with its `config.pbtxt` from the release of the backend that the server runs, and undo "
+        "own changes one by one. Tokens for padding and end are passed as numbers (`pad_token_id`), stop and bad words "
+        "as lists of texts, left out where there are none.",
+        "https://github.com/NVIDIA/TensorRT-LLM/issues/862",
+        example="in ensemble 'ensemble', Failed to process the request(s) for model instance 'preprocessing_0_0', "
+        "message: ValueError: no number",
+        cause=Cause.SERVER,
+    ),
+    KnownError(
+        "Failed to process the request(s) for model instance '{instance:word}', message: {why}",
+        Stage.COMPLETE,
+        "A Python model of the repository raised an error while it handled the request; the frames below *At:* show "
+        "where in its `model.py`.",
+        "Read that place of the model's `model.py`: it is a program of the server, and the exception says what it "
+        "could not handle. Models of the repository must come from the release of the backend that the server runs.",
+        "triton-inference-server/python_backend, src/python_be.cc",
+        example="Failed to process the request(s) for model instance 'postprocessing_0_1', message: TypeError: no text",
+        cause=Cause.SERVER,
+        is_general=True,
+    ),
 )

@@ -106,7 +106,7 @@ def understand(refusal: Refusal) -> Understood:
     nested = innermost(refusal.message) if quoted is None else None
     words = words_as_one_line(refusal.message) if nested is None else nested.words
     raised = f"{refusal.code}: {words}" if _EXCEPTION.fullmatch(refusal.code or "") else words
-    known = recognise_error(f"{refusal.code}: {words}" if refusal.code else words) or recognise_error(refusal.message)
+    known = _known(refusal, words)
     if refusal.code is not None and (known is None or known.error.is_about is Cause.UNCLEAR):
         known = recognise_error(refusal.code) or known
     around = f"{refusal.code or ''} {refusal.around or ''}"
@@ -142,6 +142,20 @@ def understand(refusal: Refusal) -> Understood:
         field,
         speaker,
     )
+
+
+def _known(refusal: Refusal, words: str) -> Recognised | None:
+    """Return the known sentence of the innermost words; where any program says that one, what is around it counts."""
+    inner = recognise_error(f"{refusal.code}: {words}" if refusal.code else words)
+    if inner is not None and _says_who(inner):
+        return inner
+    outer = recognise_error(refusal.message)
+    return outer if inner is None or (outer is not None and _says_who(outer)) else inner
+
+
+def _says_who(known: Recognised) -> bool:
+    """Return whether a sentence is one program's alone."""
+    return known.error.is_distinctive and not known.error.is_general
 
 
 def _read_what_is_named(refusal: Refusal, found: Iterator[Classified]) -> Iterator[Classified]:

@@ -234,11 +234,17 @@ def _read_faults(text: str) -> FoundError | None:
     is_listed = stripped.startswith("[{") and stripped.endswith("}]")
     if not is_listed and _OF_REQUEST.search(stripped) is None:
         return None
-    faults = faults_in(stripped)
+    faults = [] if not is_listed and _is_said_by_a_known_program(text) else faults_in(stripped)
     if not faults:
         return None
     words = words_of_value({"detail": faults})
     return FoundError(Refusal(status_in(stripped[:200]), words.text, words.field), 0.9)
+
+
+def _is_said_by_a_known_program(text: str) -> bool:
+    """Return whether the faults are part of a sentence that is one program's alone, such as a plug-in's of Dify."""
+    known = recognise_error(text)
+    return known is not None and known.error.is_distinctive and not known.error.is_general
 
 
 def _listed_in(message: str) -> Refusal | None:
