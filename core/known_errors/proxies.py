@@ -28,7 +28,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "413 Request Entity Too Large",
         Stage.REQUEST,
         "The proxy does not accept a body of that size.",
-        "Raise the proxy's limit (`client_max_body_size` of nginx), or send less.",
+        "Raise the proxy's limit (`client_max_body_size` of nginx, `LimitRequestBody` of Apache), or send less.",
         "nginx, ngx_http_special_response",
         cause=Cause.SETTING,
     ),

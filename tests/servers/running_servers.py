@@ -103,39 +103,6 @@ def _await_models(port: int, key: str) -> None:
 
 
 @contextmanager
-def nginx(folder: Path, upstream: str) -> Iterator[str]:
-    """nginx before a server, as it is by itself: it gathers answers, packs them, and asks by HTTP/1.0.
-
-    The address has a path before `/v1`, as behind a gateway of many services.
-    """
-    port, paths = free_port(), {}
-    for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"):
-        (folder / name).mkdir()
-        paths[f"{name}_temp_path"] = folder / name
-    settings = "".join(f"{name} {path};" for name, path in paths.items())
-    config = folder / "nginx.conf"
-    config.write_text(
-        f"daemon off; pid {folder}/pid; error_log stderr notice; events {{}} http {{ access_log off; {settings} "
-        "gzip on; gzip_types application/json text/event-stream; gzip_min_length 1; gzip_proxied any; "
-        f"server {{ listen 127.0.0.1:{port}; location /api/llm/ {{ proxy_pass {upstream.removesuffix('/v1')}/; }} }} }}"
-    )
-    with running(["nginx", "-e", "stderr", "-c", str(config)], r"start worker process "):
-        yield f"http://127.0.0.1:{port}/api/llm/v1"
-
-
-@contextmanager
-def caddy(folder: Path, upstream: str) -> Iterator[str]:
-    """Caddy before a server, with packed answers."""
-    port = free_port()
-    site = f"http://127.0.0.1:{port} {{\n encode gzip zstd\n reverse_proxy {urlsplit(upstream).netloc}\n}}\n"
-    config = folder / "Caddyfile"
-    config.write_text(f"{{\n admin off\n auto_https off\n}}\n{site}")
-    command = ["caddy", "run", "--config", str(config), "--adapter", "caddyfile"]
-    with running(command, "serving initial configuration", environment={"HOME": str(folder)}):
-        yield f"http://127.0.0.1:{port}/v1"
-
-
-@contextmanager
 def smg(_: Path, upstream: str) -> Iterator[str]:
     """SGLang's gateway, the package `smg`, before a vLLM."""
     port = free_port()

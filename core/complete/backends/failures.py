@@ -20,6 +20,7 @@ from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.http_status import status_name
 from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
 from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, Timeouts
+from prompt_debugger.core.complete.backends.proxies import remedy_of_proxy
 from prompt_debugger.core.known_errors import Cause, cause_of, recognise_error
 
 _HINT_BY_STATUS = {
@@ -41,14 +42,16 @@ _HINT_BY_STATUS = {
     429: "The server is at its request limit: wait, then run again.",
     431: (
         "The request's headers are too large for the server or proxy that answered: shorten the key and your extra "
-        "headers, or raise its limit (`large_client_header_buffers` of nginx)."
+        "headers, or raise its limit (`large_client_header_buffers` of nginx, `tune.bufsize` of HAProxy)."
     ),
     502: (
         "A gateway reports that it got no valid answer: check whether the server behind it is running, and the "
         "logs of both."
     ),
-    504: "A gateway stopped waiting for the server: raise its limit (`proxy_read_timeout` of nginx), or ask for fewer "
-    "tokens.",
+    504: (
+        "A gateway stopped waiting for the server: raise its limit (`proxy_read_timeout` of nginx, `timeout server` of "
+        "HAProxy, a route's `timeout` of Envoy), or ask for fewer tokens."
+    ),
     **dict.fromkeys(
         (520, 521, 522, 523, 525, 526, 530),
         "Cloudflare could not get an answer from the server behind it: check whether that server runs, can be "
@@ -75,7 +78,8 @@ _HINT_BY_PAGE = {
     504: _HINT_BY_STATUS[504],
     404: "Check the server address (up to and including `/v1`): what answers there is a plain web server.",
     413: (
-        "A proxy does not accept a body of that size: raise its limit (`client_max_body_size` of nginx), or send less."
+        "A proxy does not accept a body of that size: raise its limit (`client_max_body_size` of nginx, `max_size` of "
+        "Caddy's `request_body`, `max_request_bytes` of Envoy), or send less."
     ),
 }
 _BASIC_HINT = (
@@ -228,7 +232,15 @@ def failure_of_format(call: Call, status: int, content_type: str, text: str, rea
 
 
 def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str) -> BackendError:
-    """Explain an HTTP status that is not a success, with the server's own message."""
+    """Explain an HTTP status that is not a success, with the server's own message, or what a proxy means by it."""
+    error = _failure_in_words(call, status, headers, text)
+    remedy = "" if error.kind == "tls" or _wants_basic(headers) else remedy_of_proxy(status, headers, text)
+    if remedy:
+        error.kind, error.hint = "page" if error.kind == "page" else "proxy", remedy
+    return error
+
+
+def _failure_in_words(call: Call, status: int, headers: httpx.Headers, text: str) -> BackendError:
     content_type = headers.get("content-type", "")
     words = read_words(content_type, text)
     own = call.scrub(words.text)

@@ -123,7 +123,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "A limit of bytes, of the server or of a proxy before it, refused the body before any model saw it; the "
         "model's context, in tokens, is another limit.",
         "Send less: images and files as `data:` URLs are the largest part of most such bodies, tools' results and a "
-        "long history of the others. On your own server, raise the limit (`client_max_body_size` of nginx).",
+        "long history of the others. Where the limit is yours, raise it: `client_max_body_size` of nginx, "
+        "`max_request_bytes` of Envoy, `max_size` of Caddy's `request_body`, `limit` of Express's `express.json`.",
         unless=r"\btokens?\b",
     ),
     ErrorClass(

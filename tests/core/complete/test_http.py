@@ -33,6 +33,8 @@ SILENCE = Timeouts(read_s=0.3)
 SLOWNESS = Timeouts(total_s=1)
 
 HTML = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+HAPROXY = b"<html><body><h1>%s</h1>\n%s\n</body></html>\n"
+NGINX = b"<html>\r\n<head><title>%s</title></head>\r\n<body>\r\n<hr><center>nginx/1.22.1</center>\r\n</body>\r\n</html>"
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 
@@ -88,6 +90,41 @@ STATUSES: dict[str, tuple[Behaviour, list[str], str]] = {
         ["a web page"], "a user name and a password",
     ),
     "a key or a password": (answer(401, b"", "text/plain", www_authenticate="Bearer"), ["401"], "--api-key-env"),
+    "Envoy's own words": (
+        answer(413, b"Payload Too Large", "text/plain", server="envoy"), ["Too Large"], "`max_request_bytes`"
+    ),
+    "Envoy's silence": (answer(503, b"", server="envoy"), ["503"], "it asked no server"),
+    "Envoy that waited": (
+        answer(504, b"upstream request timeout", "text/plain", server="istio-envoy"), ["timeout"], "`VirtualService`"
+    ),
+    "what Envoy passes on": (
+        answer(504, b"upstream request timeout", "text/plain", server="envoy", x_envoy_upstream_service_time="3"),
+        ["timeout"], "A gateway stopped waiting",
+    ),
+    "what an application behind Envoy says": (
+        answer(503, {"error": "worker gone"}, server="envoy"), ["worker gone"], "check its log"
+    ),
+    "Caddy that waited": (answer(504, b"", server="Caddy"), ["504"], "`response_header_timeout`"),
+    "Caddy without a server": (answer(502, b"", server="Caddy"), ["502"], "`reverse_proxy`"),
+    "HAProxy that waited": (
+        answer(504, HAPROXY % (b"504 Gateway Time-out", b"The server didn't respond in time."), "text/html"),
+        ["a web page"], "`timeout server`",
+    ),
+    "HAProxy without a server": (
+        answer(503, HAPROXY % (b"503 Service Unavailable", b"No server is available to handle this request."),
+               "text/html"), ["a web page"], "its `check`",
+    ),
+    "nginx that waited": (answer(504, NGINX % b"504 Gateway Time-out", "text/html"), ["page"], "`proxy_read_timeout`"),
+    "nginx and a large body": (
+        answer(413, NGINX % b"413 Request Entity Too Large", "text/html"), ["page"], "`client_max_body_size` (1 MB"
+    ),
+    "Apache that waited": (
+        answer(504, b"<html><title>504</title><address>Apache/2.4.62 (Debian) Server at x Port 80</address></html>",
+               "text/html"), ["page"], "`ProxyTimeout`",
+    ),
+    "AWS without a server": (
+        answer(503, b"<html><title>503</title></html>", "text/html", server="awselb/2.0"), ["page"], "target group"
+    ),
     "headers too large": (answer(431), ["431"], "large_client_header_buffers"),
     "a gateway without words": (answer(502), ["502 Bad Gateway"], "A gateway reports"),
     "a gateway that waited": (answer(504), ["504"], "A gateway stopped waiting"),
@@ -132,7 +169,8 @@ async def test_a_bad_status_is_reported_in_the_servers_words(name: str) -> None:
     async with faulty_server(behaviour) as server:
         error = await fails(server)
 
-    assert error.kind == ("page" if "page" in error.message else "status")
+    of_proxy = "page" if "page" in error.message else "proxy"
+    assert error.kind == (of_proxy if "answered in place of" in error.hint or of_proxy == "page" else "status")
     assert error.message.startswith(f"POST {server.base_url}/chat/completions answered ")
     assert [word for word in words if word not in error.message] == []
     assert hint in error.hint
