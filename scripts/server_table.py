@@ -265,8 +265,8 @@ without a text. It is asked one request at a time, as it ends a stream when the 
 parser for Kimi K2, which refuses the header of *dropped*; with `top_logprobs` above 1 it lists any of the likeliest \
 tokens as the one it took, which is noticed and not used.
 * nginx, Caddy, HAProxy and Envoy pass everything on. What they answer themselves (a limit of time or size, a server \
-that is gone) is told apart by their pages, headers and words, and the remedy names the setting of that proxy. Debian's \
-Caddy (2.6) answers 502 to a body above `max_size`.
+that is gone) is told apart by their pages, headers and words, and the remedy names the setting of that proxy. \
+Debian's Caddy (2.6) answers 502 to a body above `max_size`.
 * smg 1.13 checks fields itself and refuses with OpenAI's codes before a server is asked; what vLLM refuses comes \
 through in vLLM's words. Where its server is gone it says so with 500, and after some requests with 503.
 * Portkey's gateway learns from headers where to send a request (`--extra-headers`). Its release 1.15.2 on Node 20 \
