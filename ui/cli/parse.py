@@ -14,12 +14,7 @@ from prompt_debugger.core.base.types import Finding, JSONObject, Parse, SplitTri
 from prompt_debugger.core.complete import ENGINES, title_of
 from prompt_debugger.core.evidence import Form, read_evidence
 from prompt_debugger.core.parse.engines import engine_of_parser, fetch
-from prompt_debugger.core.pipeline import (
-    CaseParser,
-    Target,
-    account_of,
-    judge_constrained,
-)
+from prompt_debugger.core.pipeline import CaseParser, Target, account_of, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.experiments import (

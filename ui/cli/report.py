@@ -14,13 +14,7 @@ from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.tools.fixes.exports import EXPORTS, Written, export_run
 from prompt_debugger.core.tools.fixes.trial import Runner, Trial, UpstreamTest, runner_of, try_source, why_not_run
 from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, drop_note
-from prompt_debugger.core.tools.fixes.upstream_diff import (
-    DIFFED,
-    DIFFS,
-    UpstreamDiff,
-    parser_diff,
-    sentence_of_diff,
-)
+from prompt_debugger.core.tools.fixes.upstream_diff import DIFFED, DIFFS, UpstreamDiff, parser_diff, sentence_of_diff
 from prompt_debugger.core.tools.fixes.upstream_template import template_diff
 from prompt_debugger.ui.cli.output import OK, print_json, print_text
 from prompt_debugger.ui.cli.progress import log

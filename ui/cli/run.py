@@ -15,14 +15,7 @@ from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import Api, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import VllmEngine
-from prompt_debugger.core.pipeline import (
-    Example,
-    Progress,
-    Target,
-    ask_parsers,
-    find_example,
-    load_examples,
-)
+from prompt_debugger.core.pipeline import Example, Progress, Target, ask_parsers, find_example, load_examples
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.request import read_request
@@ -58,11 +51,7 @@ from prompt_debugger.ui.cli.output import (
 from prompt_debugger.ui.cli.progress import log, say
 from prompt_debugger.ui.cli.run_cases import run_cases
 from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, read_run_to_compare, write_trace
-from prompt_debugger.ui.cli.target_options import (
-    add_run_time,
-    add_target_arguments,
-    target_from_options,
-)
+from prompt_debugger.ui.cli.target_options import add_run_time, add_target_arguments, target_from_options
 
 
 class _Further(NamedTuple):

@@ -8,9 +8,8 @@ import os
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Api
-from prompt_debugger.core.complete import may_carry_key
+from prompt_debugger.core.complete import may_carry_key, read_headers
 from prompt_debugger.core.pipeline import RUN_S, Target
-from prompt_debugger.ui.cli.connection import add_connection_arguments, extra_headers
 from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
 from prompt_debugger.ui.cli.output import read_input
 
@@ -127,3 +126,34 @@ def add_template_name(parser: argparse.ArgumentParser) -> None:
             "tools, as in transformers, else `default`)"
         ),
     )
+
+
+_FLAG = "--extra-headers"
+
+
+def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        _FLAG,
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help=(
+            "header to send to --endpoint with every request, for example for a gateway; may be repeated, or "
+            "be a JSON object; its value is never saved"
+        ),
+    )
+    parser.add_argument(
+        "--ca-file",
+        metavar="FILE",
+        help="certificates (PEM) to trust in addition to the public ones, for an https --endpoint",
+    )
+
+
+def extra_headers(options: argparse.Namespace) -> dict[str, str]:
+    """Return the headers to add to every request.
+
+    Raises:
+        RequestError: One is not a header, or is given twice; no value is repeated.
+    """
+    return read_headers(options.extra_headers, _FLAG)

@@ -35,20 +35,14 @@ from prompt_debugger.core.tools.verify import (
 from prompt_debugger.core.tools.verify.making import Made, make_dataset
 from prompt_debugger.core.tools.verify.results import write_rows
 from prompt_debugger.core.tools.verify.vendor import Case, Checked, check_vendor, parameter_cases, read_cases, report_of
-from prompt_debugger.ui.cli.connection import extra_headers
 from prompt_debugger.ui.cli.front import stopped_by
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, exit_status, print_json, print_text
 from prompt_debugger.ui.cli.progress import log, say
 from prompt_debugger.ui.cli.sharing import write_trace
 from prompt_debugger.ui.cli.spread.rows import verify_on_ray
-from prompt_debugger.ui.cli.target_options import add_target_arguments, api_key_for, target_from_options
+from prompt_debugger.ui.cli.target_options import add_target_arguments, api_key_for, extra_headers, target_from_options
 from prompt_debugger.ui.cli.verify_apis import ALL, add_api_argument, finish_apis, targets_by_api
-from prompt_debugger.ui.cli.verify_options import (
-    add_published_arguments,
-    check_published,
-    count,
-    positive,
-)
+from prompt_debugger.ui.cli.verify_options import add_published_arguments, check_published, count, positive
 from prompt_debugger.ui.cli.verify_results import check_gates, finish, merge
 from prompt_debugger.ui.cli.verify_words import progress_line
 

@@ -6,13 +6,7 @@ without the documents next to it.
 
 from prompt_debugger.ui.rule_pages.html import RULES_PATH, rules_html
 from prompt_debugger.ui.rule_pages.markdown import index_page, page_name, rule_page
-from prompt_debugger.ui.rule_pages.pages import (
-    HEADINGS,
-    page_of_rule,
-    read_sections,
-    rule_docstring,
-    rule_pages,
-)
+from prompt_debugger.ui.rule_pages.pages import HEADINGS, page_of_rule, read_sections, rule_docstring, rule_pages
 
 __all__ = [
     "HEADINGS",

@@ -26,13 +26,7 @@ from prompt_debugger.ui.web.failures import shown_as
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits, check_length
 from prompt_debugger.ui.web.redraw_rate import RedrawRate
-from prompt_debugger.ui.web.render_setups import (
-    FoundSetup,
-    find_setup,
-    keep_edges,
-    second_setup,
-    use_own_template,
-)
+from prompt_debugger.ui.web.render_setups import FoundSetup, find_setup, keep_edges, second_setup, use_own_template
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.work import read_pasted, read_sessions

@@ -17,13 +17,7 @@ from prompt_debugger.core.base.types import JSON, Api, Request, Trace
 from prompt_debugger.core.complete.backends.exchanges import listening
 from prompt_debugger.core.evidence import Evidence, show_evidence
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
-from prompt_debugger.core.pipeline import (
-    Example,
-    Progress,
-    Target,
-    load_examples,
-    render_request,
-)
+from prompt_debugger.core.pipeline import Example, Progress, Target, load_examples, render_request
 from prompt_debugger.core.report import add_error, add_stop_note
 from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of, used_by
 from prompt_debugger.ui.present import (

@@ -32,8 +32,7 @@ from prompt_debugger.ui.present.verification import verification_payload
 from prompt_debugger.ui.present.words import count_of, joined
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
-from prompt_debugger.ui.web.verify_rows import SideSoFar
-from prompt_debugger.ui.web.verify_run import Step
+from prompt_debugger.ui.web.verify_run import SideSoFar, Step
 
 _TABLE_EVERY_S = 2.0
 _MAX_PROBLEMS = 5

@@ -14,8 +14,9 @@ from collections import OrderedDict
 from functools import cache
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
+from prompt_debugger.ui.rule_pages import RULES_PATH, rules_html
 from prompt_debugger.ui.scripts import needed_by, read_script
 from prompt_debugger.ui.web.admission.events import App, Message, Receive, Send
 
@@ -121,3 +122,20 @@ class _PageWithTags:
         MutableHeaders(raw=self._start["headers"])["content-length"] = str(len(body))
         await self._send(self._start)
         await self._send({"type": "http.response.body", "body": body})
+
+
+class RuleRoute:
+    """Answers for the pages about the rules; everything else is passed on."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer it."""
+        asked = RULES_PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        if asked is None:
+            await self.app(scope, receive, send)
+            return
+        page = rules_html(asked[1])
+        answer: Response = Response("Not found", status_code=404) if page is None else HTMLResponse(page)
+        await answer(scope, receive, send)

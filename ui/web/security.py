@@ -25,8 +25,7 @@ from prompt_debugger.ui.web.admission.payloads import read_table
 from prompt_debugger.ui.web.admission.visitors import Network
 from prompt_debugger.ui.web.call_route import CALLS, CallList
 from prompt_debugger.ui.web.memory_release import MemoryRelease
-from prompt_debugger.ui.web.rule_route import RuleRoute
-from prompt_debugger.ui.web.script_route import SCRIPTS_PATH, ScriptRoute
+from prompt_debugger.ui.web.script_route import SCRIPTS_PATH, RuleRoute, ScriptRoute
 
 MAX_BODY_BYTES = OWN_ADMISSION.max_bytes
 MAX_PUBLIC_BODY_BYTES = PUBLIC_ADMISSION.max_bytes

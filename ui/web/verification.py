@@ -27,8 +27,7 @@ from prompt_debugger.ui.web.live_watch import LiveWatch
 from prompt_debugger.ui.web.redraw_rate import RedrawRate
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields, choose_target
-from prompt_debugger.ui.web.verify_rows import SideSoFar
-from prompt_debugger.ui.web.verify_run import Asked, Step, VerifyRun
+from prompt_debugger.ui.web.verify_run import Asked, SideSoFar, Step, VerifyRun
 from prompt_debugger.ui.web.work import shown_row
 
 _MAX_CHANGED = 2_000

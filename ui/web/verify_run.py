@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.scratch import MOST_KEPT, new_scratch
@@ -19,9 +20,24 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.report import unpack_bundle
 from prompt_debugger.core.sandbox import in_thread
-from prompt_debugger.core.tools.verify import Budget, Journal, Outcome, Plan, Progress, Stored, open_stored, verify
+from prompt_debugger.core.tools.verify import (
+    About,
+    Budget,
+    Journal,
+    Outcome,
+    Plan,
+    Progress,
+    Stored,
+    Tally,
+    open_stored,
+    summary_of,
+    verify,
+)
+from prompt_debugger.core.tools.verify.clusters import Clusters
 from prompt_debugger.ui.present import pack_payload, unpack_payload
+from prompt_debugger.ui.present.verification import Side
 from prompt_debugger.ui.present.words import count_of, joined
+from prompt_debugger.ui.report.verification import Times
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
 from prompt_debugger.ui.web.settings import PageSettings
@@ -135,3 +151,26 @@ def _bounded(value: float | None, most: int) -> int:
             f"Rows and seconds must be numbers from 1 to {most:,}.", "Set how many rows or seconds may be used."
         )
     return int(value)
+
+
+class SideSoFar:
+    """What the rows so far come to."""
+
+    def __init__(self) -> None:
+        self._tally, self._clusters, self._times = Tally(), Clusters(), Times()
+
+    def add_all(self, rows: Iterable[JSONObject]) -> Self:
+        """Take rows; returns itself."""
+        for row in rows:
+            self._tally.add(row)
+            self._clusters.add(row)
+            self._times.add(row)
+        return self
+
+    def side(self, stored: Stored) -> Side:
+        """Return what the panel draws of a server."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        count = self._tally.success + self._tally.failure
+        about = About("", stored.endpoint, "1/1", count, 0, None, stored.started_at or now, 0)
+        summary = summary_of(self._tally, about)
+        return Side(stored.name, summary, self._clusters.ranked(), self._times.kept, stored.is_journal)

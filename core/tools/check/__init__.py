@@ -33,10 +33,7 @@ from prompt_debugger.core.tools.check.run import (
     open_engines,
     refuse_choice,
 )
-from prompt_debugger.core.tools.check.serve import (
-    plugin_commands,
-    serve_commands,
-)
+from prompt_debugger.core.tools.check.serve import plugin_commands, serve_commands
 from prompt_debugger.core.tools.check.served import NoTemplateError, Place, load_served
 
 __all__ = [

@@ -44,8 +44,8 @@ from prompt_debugger.core.tools.check.recommend import (
 from prompt_debugger.core.tools.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
 from prompt_debugger.core.tools.check.served import ServerRenderer
 from prompt_debugger.core.tools.check.smaller import Smaller, smaller_answers
+from prompt_debugger.core.tools.check.taught import write_as_model
 from prompt_debugger.core.tools.check.template import TemplateCheck, check_template
-from prompt_debugger.core.tools.check.written import write_as_model
 
 OnStep = Callable[[str], None]
 _CONTROL_TOKEN = re.compile(

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL, AnswerCall
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.recommend import family_of
 
 _SHOWN = re.compile(
     r"(?P<opener><[\w|:.-]{1,40}>|\[[A-Z_]{1,40}\])(?P<before>\s{0,2})\{\s{0,2}\"name\":\s{0,2}[^{}\n]{1,80},\s{0,2}"
@@ -113,3 +115,18 @@ def _python(value: JSON) -> str:
     if value is None or isinstance(value, bool):
         return str(value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def write_as_model(printed: tuple[Ideal, ...], model: CheckedModel) -> tuple[tuple[Ideal, ...], str | None, str]:
+    """Return outputs as the model writes them, their format, and what is inferred of it, a sentence or ""."""
+    ideals, notation = add_taught_calls(printed, model)
+    family = family_of(ideals)
+    inferred = "" if notation is None else notation.evidence
+    written = None if family is None else FORMATS[family].facts.written_calls
+    if written is None:
+        return ideals, family, inferred
+    pattern = re.compile(written.printed)
+    made = tuple(replace(one, raw=pattern.sub(written.written, one.raw)) if one.answer.calls else one for one in ideals)
+    if made == ideals:
+        return ideals, family, inferred
+    return made, family, f"The template prints {written.says}: the parsers were tested on what the model writes."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.structural_tag import GrammarPlan
@@ -17,7 +18,6 @@ from prompt_debugger.core.tools.grammar.locate import WrittenCall, has_call
 from prompt_debugger.core.tools.grammar.marker_ids import read_by_tokens
 from prompt_debugger.core.tools.grammar.matcher import GrammarMatcher, GrammarRefusedError, Walk
 from prompt_debugger.core.tools.grammar.output import JudgedOutput, Output, prepare_output
-from prompt_debugger.core.tools.grammar.repair import Repair, find_repair, original_place
 from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion
 from prompt_debugger.core.tools.grammar.words import describe_cause, describe_verdict
 
@@ -230,3 +230,67 @@ def _note(note: JSON, arguments: str) -> str:
     if "\\u" in arguments or "\\/" in arguments:
         return "LLGuidance accepts only the shortest escapes, so it may object to these."
     return ""
+
+
+_SKIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+_LOOK_AHEAD = 3
+
+
+class Repair(NamedTuple):
+    """A change at one place: bytes left out, bytes put in."""
+
+    at: int
+    removed: bytes
+    inserted: bytes
+
+    def apply(self, data: bytes) -> bytes:
+        """Return `data` with the change made."""
+        return data[: self.at] + self.inserted + data[self.at + len(self.removed) :]
+
+    def describe(self) -> str:
+        """Return the change in words."""
+        parts = [("leaving out", self.removed), ("putting in", self.inserted)]
+        return " and ".join(f"{verb} {data.decode('utf-8', 'replace')!r}" for verb, data in parts if data)
+
+
+def find_repair(matcher: GrammarMatcher, plan: GrammarPlan, data: bytes, at: int, walk: Walk) -> Repair | None:
+    """Return the change after which most of `data` passes, `None` if none gets beyond the next few bytes."""
+    best: tuple[int, Repair] | None = None
+    for repair in _candidates(data, at, walk):
+        if matcher.limits_reached:
+            break
+        changed = repair.apply(data)
+        gained = matcher.walk(plan, changed).accepted - at - len(repair.inserted)
+        left = len(data) - at - len(repair.removed)
+        worth = gained - 2 * len(repair.removed) - len(repair.inserted)
+        if gained > min(_LOOK_AHEAD, left - 1) and (best is None or worth > best[0]):
+            best = worth, repair
+    return None if best is None else best[1]
+
+
+def original_place(place: int, repairs: list[Repair]) -> int:
+    """Return where a byte of repaired data was before the repairs, all of which come before it."""
+    for repair in reversed(repairs):
+        after = repair.at + len(repair.inserted)
+        place = place - len(repair.inserted) + len(repair.removed) if place >= after else repair.at
+    return place
+
+
+def _candidates(data: bytes, at: int, walk: Walk) -> Iterator[Repair]:
+    for size in _SKIPS:
+        if at + size < len(data) and _is_edge(data, at + size):
+            yield Repair(at, data[at : at + size], b"")
+    ahead = data[at : at + _LOOK_AHEAD]
+    seen = set()
+    for sample in walk.samples:
+        wanted = sample.encode()
+        found = wanted.find(ahead) if ahead else -1
+        for inserted in (wanted[: max(found, 0)], wanted):
+            if inserted and inserted not in seen:
+                seen.add(inserted)
+                yield Repair(at, b"", inserted)
+
+
+def _is_edge(data: bytes, at: int) -> bool:
+    """Return whether a character begins at a byte."""
+    return data[at] & 0xC0 != 0x80

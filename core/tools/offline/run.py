@@ -15,16 +15,7 @@ from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.interpreter import vllm_python
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.scratch import scratch
-from prompt_debugger.core.base.types import (
-    JSON,
-    Basis,
-    ChatResult,
-    Completion,
-    JSONObject,
-    Request,
-    Server,
-    Trace,
-)
+from prompt_debugger.core.base.types import JSON, Basis, ChatResult, Completion, JSONObject, Request, Server, Trace
 from prompt_debugger.core.complete import Gathered
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.diagnosis import read_trace

@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from prompt_debugger.core.tools.check import Change
-from prompt_debugger.ui.cli.check import add_arguments
-from prompt_debugger.ui.cli.check_files import is_model
+from prompt_debugger.ui.cli.check import add_arguments, is_model
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from tests.conftest import ROOT
 from tests.core.tools.check.checks import check_of

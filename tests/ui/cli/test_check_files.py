@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
-from prompt_debugger.ui.cli.check_files import module_file, plugin_text, stamps
+from prompt_debugger.ui.cli.check import module_file, plugin_text, stamps
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from prompt_debugger.ui.rule_pages import html, rule_pages, rules_html
-from prompt_debugger.ui.web.rule_route import RuleRoute
+from prompt_debugger.ui.web.script_route import RuleRoute
 
 
 @pytest.fixture

@@ -12,12 +12,20 @@ from typing import Any, Protocol
 from starlette.datastructures import Headers, QueryParams
 from starlette.responses import JSONResponse
 
-from prompt_debugger.ui.web.admission.bodies import BodyMemory, too_long
-from prompt_debugger.ui.web.admission.byte_quota import ByteQuota
+from prompt_debugger.ui.web.admission.bodies import BodyMemory, ByteQuota, too_long
 from prompt_debugger.ui.web.admission.counts import Counts, Use
 from prompt_debugger.ui.web.admission.held import Owner
 from prompt_debugger.ui.web.admission.kinds import CHEAP, AdmissionLimits, Kind, kind_of
-from prompt_debugger.ui.web.admission.pacing import EVENT_COST_S, Bill, Charges, LoopLag, Metered, Pacing
+from prompt_debugger.ui.web.admission.pacing import (
+    EVENT_COST_S,
+    PLACES,
+    Bill,
+    Charges,
+    LoopLag,
+    Metered,
+    Pacing,
+    Trials,
+)
 from prompt_debugger.ui.web.admission.payloads import (
     EventTable,
     PayloadError,
@@ -28,7 +36,6 @@ from prompt_debugger.ui.web.admission.payloads import (
     read_name,
 )
 from prompt_debugger.ui.web.admission.sessions import Memory, Sessions
-from prompt_debugger.ui.web.admission.trials import PLACES, Trials
 from prompt_debugger.ui.web.admission.visitors import Network, visitor_of
 
 Message = MutableMapping[str, Any]

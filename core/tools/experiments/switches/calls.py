@@ -9,13 +9,7 @@ from typing import TypeAlias
 from prompt_debugger.core.base.json_values import decoded
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.diagnose.rules.off_pattern_history_id import normalise_ids
-from prompt_debugger.core.tools.experiments.switches.switch import (
-    Edit,
-    Switch,
-    Topic,
-    on_body,
-    on_messages,
-)
+from prompt_debugger.core.tools.experiments.switches.switch import Edit, Switch, Topic, on_body, on_messages
 from prompt_debugger.core.tools.experiments.variant import Variant
 
 EditValue: TypeAlias = Callable[[JSON], JSON]

@@ -9,6 +9,7 @@ the length of the output.
 from __future__ import annotations
 
 import re
+import uuid
 from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import ReadContext
@@ -21,7 +22,6 @@ from prompt_debugger.core.tools.plugin.inside.arguments import (
     begun_arguments,
     whole_arguments,
 )
-from prompt_debugger.core.tools.plugin.inside.call_ids import id_of_call
 from prompt_debugger.core.tools.plugin.inside.certainty import (
     ENOUGH,
     certain_stop,
@@ -244,3 +244,17 @@ def _markup_of_all() -> frozenset[str]:
 def _shows_arguments(call: ToolCallAttempt) -> bool:
     """Return whether a call has arguments that show it to be one: JSON, or tags."""
     return begins_as_json(call.arguments) or call.arguments.lstrip().startswith("<")
+
+
+_NINE = frozenset({"mistral", "mistral_v11"})
+
+
+def id_of_call(family: TextFormat, call: ToolCallAttempt, number: int) -> str:
+    """Return the id to give a call of a family; `number` is how many calls the conversation has before it."""
+    problem_of = family.facts.id_problem
+    if problem_of is not None:
+        return call.id if call.id and problem_of(call.id) is None else f"functions.{call.name}:{number}"
+    if call.id:
+        return call.id
+    made = uuid.uuid4().hex
+    return made[:9] if family.name in _NINE else f"call_{made[:24]}"

@@ -10,7 +10,7 @@ from prompt_debugger.core.tools.check.engine_choice import Asked, choice_sentenc
 from prompt_debugger.core.tools.check.ideal import Ideal
 from prompt_debugger.core.tools.check.model import CheckedModel
 from prompt_debugger.core.tools.check.recommend import Recommendation
-from prompt_debugger.core.tools.check.written import write_as_model
+from prompt_debugger.core.tools.check.taught import write_as_model
 
 PRINTED = ' to=functions.get_weather<|channel|>commentary json<|message|>{"city": "zqParis"}<|call|>'
 WRITTEN = '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "zqParis"}<|call|>'

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from prompt_debugger.core.tools.verify.backpressure import Backpressure
+from prompt_debugger.core.tools.verify.session import Backpressure
 
 
 class Hands:

@@ -10,7 +10,7 @@ import pytest
 from prompt_debugger.core.base.types import Server, ServerOutcome
 from prompt_debugger.core.tools.watch.alarms import alarm_of
 from prompt_debugger.core.tools.watch.counts import Counts, is_bad
-from prompt_debugger.core.tools.watch.streams import stream_differs
+from prompt_debugger.core.tools.watch.reading import stream_differs
 from tests.core.diagnose.cases import build_trace
 
 RAW = "Let me see.<|im_end|>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.ui.web.admission.byte_quota import ByteQuota
+from prompt_debugger.ui.web.admission.bodies import ByteQuota
 from prompt_debugger.ui.web.admission.payloads import PayloadError
 from tests.clock import Clock
 
