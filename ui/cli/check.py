@@ -48,6 +48,7 @@ from prompt_debugger.ui.cli.output import (
     add_output_arguments,
     exit_status,
     print_json,
+    print_result,
     print_text,
     read_input,
     report_error,
@@ -206,10 +207,7 @@ def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] |
         write_file(options.lock, write_json(dump_document(lock_of(check))) + "\n")
     if options.report:
         write_files(options.report, {"check.json": document, "check.txt": text})
-    if options.json:
-        print_json(document)
-    else:
-        print_text(text)
+    print_result(options, document, text)
     is_worse = any(change.is_worse for change in changes or ())
     return OK if check.recommendation.verdict == "works" and not is_worse else FOUND
 

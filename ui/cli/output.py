@@ -54,6 +54,14 @@ def print_text(text: str) -> None:
     sys.stdout.flush()
 
 
+def print_result(options: argparse.Namespace, document: JSON, text: str) -> None:
+    """Print what a command found: as its JSON document with `--json`, else as text."""
+    if options.json:
+        print_json(document)
+    else:
+        print_text(text)
+
+
 def report_error(error: DebuggerError, *, as_json: bool) -> int:
     """Say why a command could not run; returns its exit status. A server's words may contain a key, and logs stay."""
     if as_json:

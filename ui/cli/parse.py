@@ -32,8 +32,7 @@ from prompt_debugger.ui.cli.output import (
     OK,
     add_output_arguments,
     exit_status,
-    print_json,
-    print_text,
+    print_result,
     read_input,
     read_json_file,
 )
@@ -148,10 +147,7 @@ def _run(options: argparse.Namespace) -> int:
         text += f"\nconstrained decoding ({options.constrained}): {verdict['sentence']}\n"
     if options.report:
         write_files(options.report, {"parse.json": document, "parse.txt": text})
-    if options.json:
-        print_json(document)
-    else:
-        print_text(text)
+    print_result(options, document, text)
     return exit_status(findings)
 
 

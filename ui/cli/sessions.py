@@ -12,7 +12,7 @@ from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.pipeline import case_setup
 from prompt_debugger.core.tools.sessions import follow_sessions, gather_exchanges, sessions_to_json
-from prompt_debugger.ui.cli.output import FOUND, OK, masked_line, print_json, print_text, read_input
+from prompt_debugger.ui.cli.output import FOUND, OK, masked_line, print_result, read_input
 from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.present.words import count_of
 from prompt_debugger.ui.report.sessions import sessions_to_svg
@@ -50,10 +50,7 @@ def _run(options: argparse.Namespace) -> int:
     document = sessions_to_json(follow_sessions(gathered.exchanges, setup), options.price)
     if options.svg:
         write_named(Path(options.svg), (sessions_to_svg(document),), encoding="utf-8", field="--svg")
-    if options.json:
-        print_json(document)
-    else:
-        print_text(_words(objects_in(document["sessions"])))
+    print_result(options, document, _words(objects_in(document["sessions"])))
     return FOUND if any(session["recomputed_tokens"] for session in objects_in(document["sessions"])) else OK
 
 

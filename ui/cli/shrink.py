@@ -15,8 +15,7 @@ from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.output import (
     FOUND,
     OK,
-    print_json,
-    print_text,
+    print_result,
     read_input,
     read_json_file,
     read_request_file,
@@ -60,10 +59,7 @@ def _run_raw(options: argparse.Namespace) -> int:
             return parser.parse(one)[0]
 
         shrunk = asyncio.run(shrink_output(case, options.parser, read))
-    if options.json:
-        print_json(shrunk.to_json())
-    else:
-        print_text(shrunk.raw + "\n")
+    print_result(options, shrunk.to_json(), shrunk.raw + "\n")
     before, after = shrunk.size
     kept = f"{shrunk.fault} {shrunk.call or ''}".strip()
     log(f"{kept}: {before} characters became {after} in {shrunk.steps} steps")
@@ -76,10 +72,7 @@ def _run_request(options: argparse.Namespace) -> int:
         shrunk = asyncio.run(_shrink(options, labs))
     finally:
         labs.stop_all()
-    if options.json:
-        print_json(shrunk.to_json())
-    else:
-        print_text(json.dumps(shrunk.request, ensure_ascii=False, indent=2) + "\n")
+    print_result(options, shrunk.to_json(), json.dumps(shrunk.request, ensure_ascii=False, indent=2) + "\n")
     before, after = shrunk.size
     log(f"{shrunk.finding}: {before} characters became {after}; reproduced in {shrunk.confirmed} of 3 confirming runs")
     return FOUND if shrunk.confirmed else OK

@@ -36,7 +36,7 @@ from prompt_debugger.core.tools.verify.making import Made, make_dataset
 from prompt_debugger.core.tools.verify.results import write_rows
 from prompt_debugger.core.tools.verify.vendor import Case, Checked, check_vendor, parameter_cases, read_cases, report_of
 from prompt_debugger.ui.cli.front import stopped_by
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, exit_status, print_json, print_text
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, exit_status, print_json, print_result, print_text
 from prompt_debugger.ui.cli.progress import log, say
 from prompt_debugger.ui.cli.sharing import write_trace
 from prompt_debugger.ui.cli.spread.rows import verify_on_ray
@@ -258,10 +258,7 @@ def show_row(options: argparse.Namespace) -> int:
     trace = trace_from_json(_document(_journal_of(options, index), index, options.api))
     if options.report:
         write_trace(options.report, trace)
-    if options.json:
-        print_json({"data_index": index, **trace_to_json(trace)})
-    else:
-        print_text(trace_to_terminal(trace, title_of))
+    print_result(options, {"data_index": index, **trace_to_json(trace)}, trace_to_terminal(trace, title_of))
     return exit_status(trace.findings)
 
 
@@ -320,10 +317,7 @@ def check(options: argparse.Namespace) -> int:
         raise RequestError("There is nothing to check.", "Give files of cases, or --immutable NAME=VALUE.")
     checked = asyncio.run(_check(options, cases))
     report = report_of(checked)
-    if options.json:
-        print_json(report)
-    else:
-        print_text(_words(checked))
+    print_result(options, report, _words(checked))
     statuses = {one.status for one in checked}
     return FOUND if "failed" in statuses else OK if "passed" in statuses else COULD_NOT_RUN
 

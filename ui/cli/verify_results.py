@@ -34,7 +34,7 @@ from prompt_debugger.core.tools.verify import (
     write_rows,
 )
 from prompt_debugger.ui.cli.github import add_summary, annotate, verify_summary
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, print_json, print_text, sentences
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, print_result, sentences
 from prompt_debugger.ui.cli.progress import log
 from prompt_debugger.ui.cli.verify_words import summary_to_terminal
 from prompt_debugger.ui.report import share_trace, times_of, verification_to_html
@@ -148,10 +148,7 @@ def write_and_print(options: argparse.Namespace, judged: Sequence[Judged], docum
             for gate in holding:
                 annotate("error", "verify --fail-if", f"{gate} holds{by}.")
             add_summary(verify_summary(one.summary, holding))
-    if options.json:
-        print_json(document)
-    else:
-        print_text(text)
+    print_result(options, document, text)
 
 
 def _end_one(options: argparse.Namespace, rows: _Rows, about: About, baseline: tuple[str, _Rows] | None) -> Judged:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -13,7 +12,7 @@ from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.fixes.apis import AllApis
 from prompt_debugger.ui.web.page import Page, quiet
-from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
+from prompt_debugger.ui.web.panels.forms import Form, build_form, stepwise, wire_form
 from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, ran_of
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.views import build_asking_view, build_view
@@ -50,12 +49,10 @@ def build_comparison(settings: PageSettings) -> ComparisonPanel:
 def wire_apis(page: Page, form: Form, apis: AllApis) -> None:
     """Wire the question by every API; it is made of the last run, on the server of that run."""
 
-    async def ask(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
-        async with aclosing(apis.ask(ran_of(visitor, trace, fields))) as payloads:
-            async for payload in payloads:
-                yield payload
+    def ask(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
+        return apis.ask(ran_of(visitor, trace, fields))
 
-    wire_form(form, "ask_apis", ask, [page.trace, *page.request.sending_fields], limit=ORDER_LIMIT)
+    wire_form(form, "ask_apis", stepwise(ask), [page.trace, *page.request.sending_fields], limit=ORDER_LIMIT)
 
 
 def wire_comparison(view: gr.HTML, comparing: Comparing) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import gradio as gr
 
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
-from prompt_debugger.ui.web.experiments import Asked, Bench
+from prompt_debugger.ui.web.experiments import Asked, Bench, CountStep
 from prompt_debugger.ui.web.page import Page, quiet
-from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
+from prompt_debugger.ui.web.panels.forms import Form, build_form, stepwise, wire_form
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_view
@@ -92,40 +91,38 @@ def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: 
     """Wire the panel; `edited` is the template editor, whose text is a further switch."""
     inputs = [page.request.editor, page.trace, *page.request.target_fields]
 
-    async def try_switches(text: str, trace: Trace | None, *more: str) -> AsyncGenerator[Any, None]:
+    def try_switches(text: str, trace: Trace | None, *more: str) -> AsyncGenerator[str | None, None]:
         *fields, template = more
-        async with aclosing(bench.try_switches(_asked(text, trace, fields), template)) as payloads:
-            async for payload in payloads:
-                yield payload or gr.skip()
+        return bench.try_switches(_asked(text, trace, fields), template)
 
-    async def explain_count(
+    def explain_count(
         text: str,
         trace: Trace | None,
         *more: Any,  # noqa: ANN401  # texts, a number and the state
-    ) -> AsyncGenerator[Any, None]:
+    ) -> AsyncGenerator[CountStep, None]:
         *fields, counted, answers = more
-        async with aclosing(bench.explain_count(_asked(text, trace, fields), counted, answers)) as steps:
-            async for step in steps:
-                yield step.payload or gr.skip(), gr.skip() if step.answers is None else step.answers
+        return bench.explain_count(_asked(text, trace, fields), counted, answers)
 
-    async def compare(text: str, trace: Trace | None, *more: str) -> AsyncGenerator[Any, None]:
+    def draw_count(step: CountStep) -> tuple[Any, Any]:
+        return step.payload or gr.skip(), gr.skip() if step.answers is None else step.answers
+
+    def compare(text: str, trace: Trace | None, *more: str) -> AsyncGenerator[str | None, None]:
         *fields, template, tokenizer = more
-        async with aclosing(bench.compare(_asked(text, trace, fields), template, tokenizer)) as payloads:
-            async for payload in payloads:
-                yield payload or gr.skip()
+        return bench.compare(_asked(text, trace, fields), template, tokenizer)
 
-    wire_form(panel.switches, "try_switches", try_switches, [*inputs, edited], limit=BENCH_LIMIT)
+    wire_form(panel.switches, "try_switches", stepwise(try_switches), [*inputs, edited], limit=BENCH_LIMIT)
     wire_form(panel.turns, "follow_turns", _drawn(bench.follow_turns), inputs, limit=BENCH_LIMIT)
     wire_form(panel.sessions, "follow_sessions", _drawn(bench.follow_sessions), inputs, limit=BENCH_LIMIT)
     wire_form(
         panel.token_count,
         "explain_count",
-        explain_count,
+        stepwise(explain_count, draw_count),
         [*inputs, panel.counted, panel.answers],
         [panel.answers],
         limit=BENCH_LIMIT,
     )
-    wire_form(panel.setups, "compare_setups", compare, [*inputs, panel.template, panel.tokenizer], limit=BENCH_LIMIT)
+    second = [*inputs, panel.template, panel.tokenizer]
+    wire_form(panel.setups, "compare_setups", stepwise(compare), second, limit=BENCH_LIMIT)
     views = [one.view for one in (panel.switches, panel.turns, panel.sessions, panel.token_count, panel.setups)]
     # Results of another case's request would be read as this one's.
     page.request.case.input(lambda: [""] * len(views), None, views, api_name="clear_bench", queue=False, **quiet())
@@ -136,13 +133,7 @@ def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: 
 
 def _drawn(ask: Callable[[Asked], AsyncGenerator[str | None, None]]) -> Callable[..., AsyncGenerator[Any, None]]:
     """Return the event of an experiment that takes the request and the target alone."""
-
-    async def run(text: str, trace: Trace | None, *fields: str) -> AsyncGenerator[Any, None]:
-        async with aclosing(ask(_asked(text, trace, fields))) as payloads:
-            async for payload in payloads:
-                yield payload or gr.skip()
-
-    return run
+    return stepwise(lambda text, trace, *fields: ask(_asked(text, trace, fields)))
 
 
 def _place(name: str) -> gr.Column:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -14,9 +13,9 @@ from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.core.tools.fixes.upstream_diff import DIFFED
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.fixes.bug_report import OF_DIFF, BugReports
-from prompt_debugger.ui.web.fixes.try_fixes import Edited, Experiments, Kept
+from prompt_debugger.ui.web.fixes.try_fixes import Edited, Experiments, Kept, TrialStep
 from prompt_debugger.ui.web.page import Changes, Page, quiet
-from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
+from prompt_debugger.ui.web.panels.forms import Form, build_form, stepwise, wire_form
 from prompt_debugger.ui.web.panels.loop import LoopPanel, build_loop
 from prompt_debugger.ui.web.panels.orders import FILL_ORDER, ORDER_LIMIT, OrderPanel, order_button, ran_of
 from prompt_debugger.ui.web.panels.template import TemplatePanel
@@ -91,18 +90,11 @@ def wire_fixes(
     inputs = [page.trace, *page.request.sending_fields]
     _wire_trials(page, panel, orders, trials, template)
 
-    async def shrink(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
-        async with aclosing(over.shrink(ran_of(visitor, trace, fields))) as payloads:
-            async for payload in payloads:
-                yield payload
+    def shrink(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
+        return over.shrink(ran_of(visitor, trace, fields))
 
-    async def write_test(trace: Trace | None, engine: str) -> AsyncGenerator[str, None]:
-        async with aclosing(over.upstream_test(trace, engine)) as payloads:
-            async for payload in payloads:
-                yield payload
-
-    wire_form(panel.shrink, "shrink", shrink, inputs, limit=ORDER_LIMIT)
-    wire_form(panel.upstream, "upstream_test", write_test, [page.trace, panel.engine], limit=ORDER_LIMIT)
+    wire_form(panel.shrink, "shrink", stepwise(shrink), inputs, limit=ORDER_LIMIT)
+    wire_form(panel.upstream, "upstream_test", over.upstream_test, [page.trace, panel.engine], limit=ORDER_LIMIT)
     reported = "(...values) => { PromptDebugger.answerAt('pd-plugin-said'); return values; }"
     made = panel.plugin.click(over.plugin, page.trace, orders.answers, js=reported, api_name="make_plugin", **quiet())
     made.failure(None, None, None, js="() => PromptDebugger.orderRefused()", **quiet())
@@ -123,18 +115,18 @@ def _wire_trials(page: Page, panel: FixPanel, orders: OrderPanel, trials: Experi
     ) -> str:
         return await trials.plan(ran_of(visitor, trace, fields), Edited(edited or "", own or ""))
 
-    async def run(
+    def run(
         visitor: gr.Request,
         order: str,
         edited: str,
         own: str,
         trace: Trace | None,
         *fields: Any,  # noqa: ANN401  # fields and key
-    ) -> AsyncGenerator[Any, None]:
-        template_of = Edited(edited or "", own or "")
-        async with aclosing(trials.run(ran_of(visitor, trace, fields), order, template_of)) as steps:
-            async for step in steps:
-                yield step.payload or gr.skip(), gr.skip() if step.runs is None else step.runs
+    ) -> AsyncGenerator[TrialStep, None]:
+        return trials.run(ran_of(visitor, trace, fields), order, Edited(edited or "", own or ""))
+
+    def draw(step: TrialStep) -> tuple[Any, Any]:
+        return step.payload or gr.skip(), gr.skip() if step.runs is None else step.runs
 
     def open_run(order: str, runs: Kept) -> Changes:
         at, _, number = order.partition(".")
@@ -149,7 +141,8 @@ def _wire_trials(page: Page, panel: FixPanel, orders: OrderPanel, trials: Experi
     inputs = [template.editor, template.own, page.trace, *page.request.sending_fields]
     panel.plan.click(plan, inputs, panel.variants, api_name="plan_trials", **quiet())
     with_choice = "(_, ...values) => [PromptDebugger.chosenTrials(), ...values]"
-    wire_form(panel.trials, "run_trials", run, [orders.order, *inputs], [panel.runs], js=with_choice, limit=ORDER_LIMIT)
+    asked = [orders.order, *inputs]
+    wire_form(panel.trials, "run_trials", stepwise(run, draw), asked, [panel.runs], js=with_choice, limit=ORDER_LIMIT)
     panel.open_run.click(
         open_run,
         [orders.order, panel.runs],

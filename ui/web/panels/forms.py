@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any, NamedTuple
+from contextlib import aclosing
+from typing import Any, NamedTuple, TypeVar
 
 import gradio as gr
 
 from prompt_debugger.ui.web.page import quiet
 from prompt_debugger.ui.web.views import build_view
+
+Step = TypeVar("Step")
 
 
 class Form(NamedTuple):
@@ -77,6 +81,24 @@ def wire_form(
     )
     settle = f"() => PromptDebugger.settle({form.view.elem_id!r})"
     stopped.then(None, None, None, js=settle, api_name=f"{name}_settle", **quiet())
+
+
+def _changed(payload: Any) -> Any:  # noqa: ANN401  # a payload, or gradio's word for no change
+    return payload or gr.skip()
+
+
+def stepwise(
+    ask: Callable[..., AsyncGenerator[Step, None]], draw: Callable[[Step], Any] = _changed
+) -> Callable[..., AsyncGenerator[Any, None]]:
+    """Return the event that draws each step of what `ask` begins, by default a payload; Stop ends both."""
+
+    @functools.wraps(ask)
+    async def event(*values: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401  # the fields' values, in their order
+        async with aclosing(ask(*values)) as steps:
+            async for step in steps:
+                yield draw(step)
+
+    return event
 
 
 def begin_form() -> tuple[Any, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -12,7 +11,7 @@ from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.tools.conversation import Conversation
 from prompt_debugger.ui.web.fixes.loop import LoopStep, ToolLoop
 from prompt_debugger.ui.web.page import Changes, Page, quiet
-from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
+from prompt_debugger.ui.web.panels.forms import Form, build_form, stepwise, wire_form
 from prompt_debugger.ui.web.panels.orders import FILL_ORDER, ORDER_LIMIT, OrderPanel, order_button, ran_of
 from prompt_debugger.ui.web.work import marked_payloads
 
@@ -35,16 +34,14 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
     async def show(trace: Trace | None, known: Conversation | None) -> tuple[Any, Any]:
         return _changes(await loop.show(trace, known))
 
-    async def run_turns(
+    def run_turns(
         visitor: gr.Request,
         order: str,
         known: Conversation | None,
         trace: Trace | None,
         *fields: Any,  # noqa: ANN401  # fields and key
-    ) -> AsyncGenerator[Any, None]:
-        async with aclosing(loop.run_turns(ran_of(visitor, trace, fields), order, known)) as steps:
-            async for step in steps:
-                yield _changes(step)
+    ) -> AsyncGenerator[LoopStep, None]:
+        return loop.run_turns(ran_of(visitor, trace, fields), order, known)
 
     def open_turn(order: str, known: Conversation | None) -> Changes:
         found = loop.open(order, known)
@@ -56,7 +53,7 @@ def wire_loop(page: Page, panel: LoopPanel, orders: OrderPanel, loop: ToolLoop) 
     state, answers = panel.conversation, orders.answers
     asked = "(_, ...values) => [PromptDebugger.loopOrder(), ...values]"
     inputs = [orders.order, state, page.trace, *page.request.sending_fields]
-    wire_form(panel.form, "run_turns", run_turns, inputs, [state], js=asked, limit=ORDER_LIMIT)
+    wire_form(panel.form, "run_turns", stepwise(run_turns, _changes), inputs, [state], js=asked, limit=ORDER_LIMIT)
     # Pressed by the script where the panel is opened, and inside a turn.
     with gr.Column(elem_classes=["pd-unseen"]):
         names = ("show-loop", "open-turn", "turn-request", "save-loop")

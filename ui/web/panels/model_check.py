@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -12,10 +11,10 @@ from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import CHECKED
 from prompt_debugger.core.tools.check import Check
 from prompt_debugger.ui.present.model_check import names_of
-from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
+from prompt_debugger.ui.web.model_check import CheckChange, CheckFields, ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.fields import build_choice, build_text
-from prompt_debugger.ui.web.panels.forms import Form, build_buttons, wire_form
+from prompt_debugger.ui.web.panels.forms import Form, build_buttons, stepwise, wire_form
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_asking_view, build_view
@@ -58,13 +57,14 @@ def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Co
     """Wire the panel; `edited` is the template editor."""
     request = page.request
 
-    async def check(model: str, depth: str, template: str, engine: str, *more: str) -> AsyncGenerator[Changes, None]:
+    def check(model: str, depth: str, template: str, engine: str, *more: str) -> AsyncGenerator[CheckChange, None]:
         text, key, *target = more
         fields = CheckFields(model, depth or "", template or "", text, engine or "", key)
-        async with aclosing(checks.check(fields, TargetFields(*target))) as changes:
-            async for change in changes:
-                found: Changes = {} if change.check is None else {panel.check: change.check, panel.cell: ""}
-                yield {panel.form.view: gr.skip() if change.payload is None else change.payload, **found}
+        return checks.check(fields, TargetFields(*target))
+
+    def draw(change: CheckChange) -> Changes:
+        found: Changes = {} if change.check is None else {panel.check: change.check, panel.cell: ""}
+        return {panel.form.view: gr.skip() if change.payload is None else change.payload, **found}
 
     async def open_cell(found: Check | None, event: gr.SelectData) -> Changes:
         act, parser, answer = names_of(event.value if isinstance(event.value, dict) else {})
@@ -77,7 +77,7 @@ def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Co
         return {**changes, **page.changes(taken.payloads)}
 
     inputs = [panel.model, panel.depth, panel.template, panel.engine, edited, request.key, *request.target_fields]
-    wire_form(panel.form, "check_model", check, inputs, [panel.check, panel.cell], limit=CHECK_LIMIT)
+    wire_form(panel.form, "check_model", stepwise(check, draw), inputs, [panel.check, panel.cell], limit=CHECK_LIMIT)
     outputs: list[Any] = [panel.cell, page.trace, request.editor, request.case, *page.views.values()]
     panel.form.view.select(
         open_cell, panel.check, outputs, api_name="open_cell", concurrency_limit=CELL_LIMIT, **quiet()

@@ -7,7 +7,6 @@ into the first input.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -17,6 +16,7 @@ from prompt_debugger.ui.web.experiments import Asked
 from prompt_debugger.ui.web.fixes.offered import OfferedFixes
 from prompt_debugger.ui.web.fixes.runs import Ran
 from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.forms import stepwise
 from prompt_debugger.ui.web.panels.template import TemplatePanel
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_view
@@ -72,19 +72,17 @@ def order_button(name: str) -> gr.Button:
 def wire_offered(page: Page, panel: OrderPanel, fixes: OfferedFixes) -> None:
     """Wire what the buttons next to a finding ask for."""
 
-    async def try_fix(
+    def try_fix(
         visitor: gr.Request,
         code: str,
         trace: Trace | None,
         *fields: Any,  # noqa: ANN401  # the fields of the target, and the key
     ) -> AsyncGenerator[str, None]:
-        async with aclosing(fixes.try_fix(ran_of(visitor, trace, fields), code)) as payloads:
-            async for payload in payloads:
-                yield payload
+        return fixes.try_fix(ran_of(visitor, trace, fields), code)
 
     inputs = [panel.order, page.trace, *page.request.sending_fields]
     trying = panel.try_fix.click(
-        try_fix,
+        stepwise(try_fix),
         inputs,
         panel.answers,
         js=FILL_ORDER,

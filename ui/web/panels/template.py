@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -12,6 +11,7 @@ from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.experiments import Asked
 from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.panels.forms import stepwise
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.template_lab import AS_ASKED, ENDINGS, TemplateLab
@@ -102,13 +102,11 @@ def wire_template(page: Page, panel: TemplatePanel, lab: TemplateLab) -> None:
         drawn = lab.render(Asked(text, TargetFields(*fields), trace), template, ending, kwargs, own)
         return drawn.status, gr.skip() if drawn.tokens is None else drawn.tokens
 
-    async def probe(template: str, own: str, trace: Trace | None, *fields: str) -> AsyncGenerator[Any, None]:
-        async with aclosing(lab.probe(TargetFields(*fields), trace, template, own)) as payloads:
-            async for payload in payloads:
-                yield payload or gr.skip()
+    def probe(template: str, own: str, trace: Trace | None, *fields: str) -> AsyncGenerator[str | None, None]:
+        return lab.probe(TargetFields(*fields), trace, template, own)
 
     panel.probe.click(
-        probe,
+        stepwise(probe),
         [panel.editor, panel.own, *target],
         panel.probes,
         api_name="probe_template",
