@@ -145,11 +145,7 @@ def _fail_if_lost(trace: Trace) -> None:
 
 
 class Recording:
-    """Proxies before servers that record what a client sends and gets, to be judged at the end.
-
-    Args:
-        folder: Where exchanges are written, one file each.
-    """
+    """Proxies before servers that record what a client sends and gets, to be judged at the end."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -24,14 +24,7 @@ _OF_CHAT = frozenset({"render", "apply_template", "tokenize"})
 
 
 class Asked(NamedTuple):
-    """How a server is asked.
-
-    Attributes:
-        api: By which API.
-        body: What is asked, in the form of chat completions.
-        native: The body for another API; `None` for chat completions.
-        lost: What has no place in it, a notice for each.
-    """
+    """How a server is asked: the body of chat completions, that of another API, and a notice for each thing lost."""
 
     api: Api
     body: JSONObject

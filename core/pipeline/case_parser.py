@@ -55,13 +55,7 @@ _EVERY = re.compile(r"(?P<engine>[a-z-]+)(?:@(?P<version>[^:]+))?:\*")  # all to
 
 
 class ParsedCase(NamedTuple):
-    """What a case is found to be.
-
-    Attributes:
-        parse: Census, ledger, and what parsers made of the output.
-        findings: Worst first.
-        notes: What could not be checked, and why.
-    """
+    """What a case is found to be: the reading, the findings, worst first, and what could not be checked, and why."""
 
     parse: Parse
     findings: tuple[Finding, ...]

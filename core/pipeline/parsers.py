@@ -23,13 +23,7 @@ PARSERS_PER_STEP = 4
 
 @dataclass(frozen=True, slots=True)
 class MatrixStep:
-    """How far the question to all parsers is.
-
-    Attributes:
-        outcomes: Those that have come, in the order of the names.
-        total: How many there will be.
-        version: Version of the vLLM they come from.
-    """
+    """How far the question to all parsers is: the outcomes so far, how many there will be, and of which vLLM."""
 
     outcomes: Mapping[str, ParserOutcome] = field(default_factory=dict)
     total: int = 0

@@ -32,11 +32,7 @@ class Progress:
 
 
 class ProgressQueue:
-    """Progress that no one has seen yet; where only streamed text grew, the newer one takes the older one's place.
-
-    Attributes:
-        newest: The last that was reported; `None` before the first.
-    """
+    """Progress that no one has seen yet; where only streamed text grew, the newer one takes the older one's place."""
 
     def __init__(self) -> None:
         self.newest: Progress | None = None

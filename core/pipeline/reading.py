@@ -40,25 +40,14 @@ _HINT = "Check the tools' schemas: a `pattern` such as `(a+)+$`, or references t
 
 
 class Checking(NamedTuple):
-    """The schema that is checked next.
-
-    Attributes:
-        field: Where it is in the request.
-        cpu_s: Processor time that its check may take.
-    """
+    """The schema that is checked next: its field of the request, and the seconds of processor time it may take."""
 
     field: str
     cpu_s: float
 
 
 class Diagnosis(NamedTuple):
-    """What is found in a run.
-
-    Attributes:
-        findings: Worst first.
-        verdict: The run in one sentence.
-        notes: What could not be checked.
-    """
+    """What is found in a run: the findings, worst first, the verdict in one sentence, and what could not be checked."""
 
     findings: tuple[Finding, ...]
     verdict: Verdict

@@ -22,12 +22,7 @@ FACTS_NAME = "recorded.json"
 
 
 class Recording(NamedTuple):
-    """A worked case that ran once.
-
-    Attributes:
-        trace: The run, judged by today's rules.
-        recorded_on: Day of the run.
-    """
+    """A worked case that ran once: the run, judged by today's rules, and its day."""
 
     trace: Trace
     recorded_on: date

@@ -29,12 +29,7 @@ _EXIT_S = 2.0
 
 
 class Following(NamedTuple):
-    """A run in progress.
-
-    Attributes:
-        progress: What it reports.
-        run: Its task; awaited, it raises what the run failed with.
-    """
+    """A run in progress: what it reports, and its task; awaited, it raises what the run failed with."""
 
     progress: ProgressQueue
     run: asyncio.Task[None]

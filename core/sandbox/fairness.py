@@ -31,11 +31,7 @@ class Lane(Enum):
 
 
 class _Company:
-    """Whether others were there recently.
-
-    Args:
-        clock: Seconds.
-    """
+    """Whether others were there recently."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

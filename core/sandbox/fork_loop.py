@@ -48,12 +48,7 @@ def ending_with_client(orders: socket.socket) -> Iterator[None]:
 
 
 class ForkLoop:
-    """A forkserver and its children.
-
-    Args:
-        orders: Socket with the client's orders; when it closes, the loop ends with the last child.
-        serve: What a child runs before it exits.
-    """
+    """A forkserver and its children: when the socket with the client's orders closes, it ends with the last child."""
 
     def __init__(self, orders: socket.socket, serve: Callable[[], None]) -> None:
         self._orders: socket.socket | None = orders

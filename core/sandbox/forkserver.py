@@ -57,10 +57,7 @@ _SCHEDULED_TIME: Final = 2  # of the clocks that Linux keeps of a process: what 
 class Forkserver:
     """One running forkserver; call `fork` from one thread at a time.
 
-    Args:
-        command: Its program, which reads orders from standard input.
-        environment: Its whole environment.
-        modules: Modules with the jobs that its children serve, for a sandbox.
+    Its children serve the jobs of the modules.
 
     Raises:
         OSError: It cannot be started.
@@ -182,15 +179,9 @@ def sandbox_forkserver(sandbox: str, modules: Sequence[str]) -> Forkserver:
 
 
 class ForkedChild:
-    """A child of a forkserver: its pipes and its end.
+    """A child of a forkserver: its pipes and its end; the process id is `None` until it has reported it.
 
     Only the forkserver kills it, so that a reused process id is never hit by mistake.
-
-    Attributes:
-        stdin: Pipe to write to.
-        stdout: Pipe to read from.
-        stderr: Pipe to read from.
-        pid: Its process id, `None` until it has reported it.
     """
 
     def __init__(self, updates: socket.socket, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> None:

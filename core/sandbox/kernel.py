@@ -111,12 +111,7 @@ class Rule(NamedTuple):
 
 
 class Unlocked(NamedTuple):
-    """A part of the lock that this system does not offer.
-
-    Attributes:
-        part: Its name: `memory`, `privileges`, `calls` or `files`.
-        reason: Why not.
-    """
+    """A part of the lock that this system does not offer: `memory`, `privileges`, `calls` or `files`, and why not."""
 
     part: str
     reason: str
@@ -289,15 +284,7 @@ _OPEN_FLAGS: Final = 0o10000000 | 0o2000000  # the path alone, and not for what 
 
 
 class Landlock:
-    """Landlock of this kernel.
-
-    Args:
-        libc: The C library; `None` where the system is another.
-
-    Attributes:
-        version: What the kernel has; 0 for nothing.
-        why: Why it is nothing.
-    """
+    """Landlock of this kernel, by its version; 0 for nothing, and then `why`."""
 
     def __init__(self, libc: ctypes.CDLL | None) -> None:
         self._libc = libc

@@ -109,13 +109,7 @@ class Readable:
 
 
 class Lock:
-    """The lock of this process, once it is closed.
-
-    Args:
-        kernel: What the kernel keeps of it.
-        readable: What may be read; `None` for nothing.
-        unlocked: The parts that this system does not offer.
-    """
+    """The lock of this process, once it is closed; `unlocked` has the parts that this system does not offer."""
 
     def __init__(self, kernel: Kernel, readable: Readable | None, unlocked: tuple[Unlocked, ...]) -> None:
         self._kernel = kernel

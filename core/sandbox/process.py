@@ -27,11 +27,7 @@ _OUT_OF_MEMORY = (b"memory allocation", b"MemoryError", b"bad_alloc", b"Cannot a
 
 
 class SandboxProcess:
-    """One process.
-
-    Args:
-        forkserver: The forkserver it comes from.
-        is_slow: Whether it gives way to everything else on this machine.
+    """One process; a slow one gives way to everything else on this machine.
 
     Raises:
         SandboxError: The forkserver is gone.

@@ -53,13 +53,7 @@ class _Waiter(NamedTuple, Generic[AnyProcess]):
 
 
 class Workers(Generic[AnyProcess]):
-    """Gives workers out and takes them back; from any thread.
-
-    Args:
-        start: Starts a process; its argument says whether it gives way to others.
-        most: How many there are at all times.
-        fairness: What visitors used recently.
-    """
+    """Gives workers out and takes them back, at most `most` at all times; from any thread."""
 
     def __init__(self, start: Callable[[bool], AnyProcess], most: int, fairness: Fairness | None = None) -> None:
         self.all = tuple(Worker(start) for _ in range(most))

@@ -72,13 +72,8 @@ class WorkerLimits(NamedTuple):
 class CaseWorkers:
     """Processes that answer chunks; used once, then closed.
 
-    Args:
-        open_answer: Picklable; called once in each process.
-        jobs: How many processes.
-        limits: What they may use; `None` means the usual.
-        wait: Waits for an answer.
-        open_locked: As `open_answer`, for locked processes, which are asked first; its answers may raise
-            `NeedsMoreError`. `None` means that there are none.
+    `open_answer` is picklable and called once in each process; `open_locked` likewise, in locked processes, which are
+    asked first and may raise `NeedsMoreError`.
     """
 
     def __init__(

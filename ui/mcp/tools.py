@@ -79,15 +79,7 @@ class _Progress(RunProgress):
 
 
 class Tools:
-    """The tools of one server.
-
-    Args:
-        settings: As for the page; `public` offers what the public page does.
-        labs: Labs that may be booted.
-
-    Attributes:
-        kept: What clients may refer to by a handle.
-    """
+    """The tools of one server."""
 
     def __init__(self, settings: PageSettings, labs: PageLabs) -> None:
         self.settings = settings

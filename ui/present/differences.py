@@ -24,15 +24,9 @@ _PIECES = re.compile(r"\s+|\w+|[^\w\s]", re.UNICODE)
 
 
 class FieldDifference(NamedTuple):
-    """One field that differs.
+    """One field that differs: `hard`, `soft` (whitespace alone), `spelling` (two of one value), `missing` or `added`.
 
-    Attributes:
-        target: Path in the message.
-        state: `hard`, `soft` (whitespace alone), `spelling` (one JSON value in two spellings), `missing` or `added`.
-        word: The same in words.
-        written: What the model wrote, as [stretch, mark]: mark is "", `hard` or `soft`.
-        returned: What the message says, likewise.
-        char_span: Where it is in the raw text, if anywhere.
+    What was written and returned are [stretch, mark], the mark "", `hard` or `soft`.
     """
 
     target: str

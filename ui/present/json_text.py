@@ -16,11 +16,9 @@ _INDENT = "  "
 
 
 class JsonSegment(NamedTuple):
-    """A stretch of pretty JSON.
+    """A stretch of pretty JSON, with the path of the value it belongs to, such as `tool_calls[0].function.name`.
 
-    Attributes:
-        role: `key`, `string`, `number`, `word` (true, false, null) or `mark` (brackets, commas, blanks).
-        path: Path of the value it belongs to, such as `tool_calls[0].function.name`; "" at the top.
+    Its role is `key`, `string`, `number`, `word` (true, false, null) or `mark` (brackets, commas, blanks).
     """
 
     text: str

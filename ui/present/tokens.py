@@ -100,14 +100,7 @@ def _ids_of(key: _ChipKey) -> tuple[int, ...]:
 
 
 class _Chips(NamedTuple):
-    """Tokens in chips.
-
-    Attributes:
-        keys: What some chip shows, each once.
-        places: For every chip the place of its key.
-        firsts: For every chip the index of its first token.
-        merged: Which chips are of several tokens, and of how many: two numbers for each.
-    """
+    """Tokens in chips: what they show, each once; of every chip its place there, its first token, how many it is."""
 
     keys: Sequence[_ChipKey]
     places: Sequence[int]

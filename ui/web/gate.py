@@ -27,15 +27,7 @@ FAR_ABOVE = 2.0  # times as much as a page cost: what another runs that cost mor
 
 @dataclass(eq=False, slots=True)
 class Turn:
-    """One run's place in the line.
-
-    Attributes:
-        session: Whose run it is.
-        visitor: Who opened that page.
-        cost: Returns what its page cost recently.
-        begun_s: When its turn came; `None` while it waits.
-        has_come: Set when its turn has come.
-    """
+    """One run's place in the line; `begun_s` is `None` while it waits."""
 
     session: str
     visitor: str = ""
@@ -58,16 +50,8 @@ class _Start(NamedTuple):
 class RunGate:
     """Who may run now, and who has had enough for this minute; for one event loop.
 
-    The page's admission decides who may wait (`ui/web/admission/counts.py`).
-
-    Args:
-        limits: What a visitor may use.
-        clock: Seconds.
-        used: Returns the processor time that a page used recently, by `VISITOR/SESSION`.
-
-    Attributes:
-        limits: What a visitor may use.
-        drawing: Counts what draws: runs, and the tools that wait for answers.
+    The page's admission decides who may wait (`ui/web/admission/counts.py`). What a page `used` recently is processor
+    time, by `VISITOR/SESSION`.
     """
 
     def __init__(

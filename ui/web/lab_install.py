@@ -15,13 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class LabInstall:
-    """An installation that runs alongside the page.
-
-    Attributes:
-        is_offered: Whether visitors may start and cancel it: on one's own machine only.
-        at_start: Whether it begins with the page, by the operator's decision.
-        failure: Why the last one failed; `None` if it did not.
-    """
+    """An installation that runs alongside the page; visitors may start and cancel it on their own machine only."""
 
     def __init__(
         self,

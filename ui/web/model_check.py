@@ -90,12 +90,7 @@ class TakenCell(NamedTuple):
 
 @dataclass
 class Forecast:
-    """How long the answers that wait will take, by those that are done; in steps of five seconds, so that it is calm.
-
-    Attributes:
-        phase: What is asked now.
-        first: The first answer that was heard of in it, and when.
-    """
+    """How long the answers that wait will take, by those that are done; in steps of five seconds, to be calm."""
 
     phase: str = ""
     first: tuple[int, float] = (0, 0.0)

@@ -23,13 +23,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class StopSign:
-    """The sign by which one run learns that it is to stop.
-
-    Attributes:
-        asked: Set once the run is to end.
-        ended: Set once the run has ended.
-        is_silent: Whether the run is to end without an update: the page shows another request already.
-    """
+    """The sign by which one run learns that it is to stop; silently where the page shows another request already."""
 
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)

@@ -28,12 +28,7 @@ MAX_TOKENIZED_CHARS = 8_000_000
 
 
 class Opened(NamedTuple):
-    """What the editor holds after the panel was opened.
-
-    Attributes:
-        template: The editor's text; `None` leaves it as it is.
-        own: The model's own template.
-    """
+    """What the editor holds after the panel was opened, `None` to leave it as it is, and the model's own template."""
 
     template: str | None
     own: str

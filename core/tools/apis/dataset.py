@@ -33,13 +33,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Differences:
-    """What differs from the first API.
-
-    Attributes:
-        apis: The APIs, in the order of the sides of what was kept.
-        both: By API, how many rows were read of it and of the first one.
-        kinds: By API, what differs, and the cause.
-    """
+    """What differs from the first API: rows read of both, and the kinds of differences, each by API."""
 
     apis: Sequence[Api]
     both: dict[Api, int] = field(default_factory=dict)

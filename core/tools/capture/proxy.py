@@ -66,15 +66,7 @@ class RequestTimes:
 
 
 class CaptureProxy:
-    """Passes requests on to one server and records the traffic.
-
-    Args:
-        relay: Sends requests to the server.
-        recorder: Keeps exchanges.
-        names: Host names of the proxy besides `localhost` and addresses, in lower case.
-        times: For requests.
-        asks_for_ids: Whether servers are asked for the ids of a run, which clients do not see.
-    """
+    """Passes requests on to one server and records the traffic."""
 
     def __init__(
         self,

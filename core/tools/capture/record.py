@@ -70,12 +70,7 @@ class Raw:
 @admit
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is written of an exchange.
-
-    Attributes:
-        text: One line of JSON, without the line's end.
-        n_calls: Tool calls in the answer; `None` if there is no whole answer.
-    """
+    """What is written of an exchange: one line of JSON, and its tool calls; `None` if there is no whole answer."""
 
     text: str
     n_calls: int | None

@@ -73,13 +73,7 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one exchange.
-
-    Attributes:
-        n_calls: Tool calls in its answer; `None` if it has no whole answer, or is not kept.
-        file: The file that contains it; `None` if it is not kept.
-        failure: Why it could not be written, if it should have been.
-    """
+    """What came of one exchange; no file if it is not kept, no count of calls if it has no whole answer."""
 
     exchange: Exchange
     n_calls: int | None = None

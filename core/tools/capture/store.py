@@ -21,17 +21,10 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
 
 
 class Store:
-    """One folder or file.
-
-    Args:
-        path: A file if its name ends in `.jsonl`, else a folder; made if it is not there.
-        most_bytes: Most bytes that the folder or file may grow to.
+    """One folder, or one file if the name ends in `.jsonl`; made if it is not there.
 
     Raises:
         RequestError: It cannot be written, or another capture writes there.
-
-    Attributes:
-        next_number: Number of the next exchange.
     """
 
     def __init__(self, path: Path, most_bytes: int = MAX_STORED_BYTES) -> None:

@@ -21,12 +21,7 @@ _MISTRAL_TOKENIZERS = ("tekken.json", "tokenizer.model.v*")
 
 
 class Words(NamedTuple):
-    """What is to be said of the comparison.
-
-    Attributes:
-        skipped: Why nothing can be compared; `None` if vLLM renders with the template.
-        note: Under which condition the comparison holds; `None` if it holds without one.
-    """
+    """What is to be said of the comparison: why there is none, or under which condition it holds; `None` if nothing."""
 
     skipped: str | None = None
     note: str | None = None

@@ -180,11 +180,7 @@ def refuse_choice(engine: str, chosen: Mapping[str, str | None]) -> None:
 class Checker:
     """Checks models with the parsers of one engine or several; keeps them warm from one model to the next.
 
-    Attributes:
-        engines: Helpers that share the work of each engine; those of one engine have the same release.
-        report: Gets lines of progress.
-        api_key: For a running server that is checked; never shown.
-        absent: Why further engines are not asked, a sentence each.
+    The key for a running server is never shown; `absent` says why further engines are not asked.
     """
 
     engines: Sequence[VllmEngine]

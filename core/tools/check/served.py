@@ -120,12 +120,7 @@ def _describe_parsers(server: Server) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ServerRenderer:
-    """A running server's own renderer.
-
-    Attributes:
-        model: What it serves.
-        api_key: Sent as bearer token; never shown.
-    """
+    """A running server's own renderer; the key is never shown."""
 
     model: CheckedModel
     api_key: str | None = field(default=None, repr=False)

@@ -25,15 +25,9 @@ Runner: TypeAlias = Callable[[JSONObject], Awaitable[Trace]]
 
 
 class Shrinking(NamedTuple):
-    """How far it is.
+    """How far it is: the smallest request so far that fails in the same way, and its characters before and now.
 
-    Attributes:
-        request: The smallest request so far that still fails in the same way.
-        steps: How many reductions were tried.
-        asked: How many of them were runs on the server.
-        size: Characters before and now.
-        finding: Code of the finding that stays.
-        offline: Whether request and prompt alone are asked.
+    Of the reductions that were tried, `asked` were runs on the server; `finding` is the code that stays.
     """
 
     request: JSONObject

@@ -257,14 +257,7 @@ def cost_of(first: Trace, runs: int) -> Cost:
 
 
 class Step(NamedTuple):
-    """How far experiments are.
-
-    Attributes:
-        experiments: The variants so far; the last one may be under way, and grows.
-        ended: How many of them have ended.
-        done: Runs that were made.
-        runs: Runs that there will be.
-    """
+    """How far experiments are: of the variants the last one may be under way, and grows; of `runs` some are done."""
 
     experiments: tuple[Experiment, ...]
     ended: int

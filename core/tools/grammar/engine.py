@@ -55,12 +55,7 @@ class GrammarTooMuchError(EngineError):
 
 
 class GrammarEngine:
-    """XGrammar behind few helper processes; from any thread.
-
-    Args:
-        python: Interpreter that has XGrammar; by default `core.base.interpreter` decides at each start.
-        limits: How far the helper is trusted.
-    """
+    """XGrammar in few helper processes, of an interpreter that has it; from any thread."""
 
     def __init__(self, python: str | Path | None = None, *, limits: GrammarLimits | None = None) -> None:
         self.limits = limits or GrammarLimits()

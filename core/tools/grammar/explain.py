@@ -20,13 +20,9 @@ _MAX_TESTS = 400
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Where the grammar stopped an output.
+    """Where the grammar stopped an output: at which byte of what was fed, or at its end.
 
-    Attributes:
-        data: What was fed.
-        at: Byte that was refused; the length of `data` for its end.
-        declared: Names of the request's tools.
-        forms: What the format writes around a tool's name.
+    `declared` are the request's tools, `forms` what the format writes around a tool's name.
     """
 
     data: bytes

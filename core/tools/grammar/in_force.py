@@ -33,12 +33,9 @@ from prompt_debugger.core.tools.grammar.words import describe_in_force, fix_in_f
 
 
 class Start(NamedTuple):
-    """Where a grammar sets in.
+    """Where a grammar sets in: at a character, or nowhere; known, or guessed where neither server nor answer tells.
 
-    Attributes:
-        char: At which character; `None` for nowhere.
-        is_known: Whether server and answer tell; otherwise it is a guess.
-        is_by_call: Whether it is the opening of a call that ended reasoning, and is itself free.
+    `is_by_call`: at the opening of a call that ended reasoning, and is itself free.
     """
 
     char: int | None

@@ -15,14 +15,7 @@ _FAR_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """A call as it was written, around some place.
-
-    Attributes:
-        name: Its name, as far as written.
-        name_stop: Where the name ends, from 0.
-        arguments_start: Where its JSON arguments begin; `None` if there are none, or they are not JSON.
-        arguments: Those arguments, as far as written.
-    """
+    """A call as it was written, around some place; characters from 0, no `arguments_start` where they are not JSON."""
 
     name: str
     name_stop: int

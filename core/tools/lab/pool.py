@@ -24,14 +24,7 @@ _DEATH_S = 10.0  # on a busy machine the supervisor hears late of the end of a l
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    """A lab in the pool.
-
-    Attributes:
-        ready: Done when its boot is.
-        listeners: Whom to tell about its boot.
-        lease_count: How many callers use it, or wait for its boot.
-        last_use: Rises with every use.
-    """
+    """A lab in the pool."""
 
     lab: Lab
     ready: Future[Lab] = field(default_factory=Future)

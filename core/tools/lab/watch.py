@@ -24,14 +24,7 @@ _TOKENS = re.compile(r"^vllm:(?:generation|prompt)_tokens_total(?:\{[^}\n]*\})? 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen of a lab.
-
-    Attributes:
-        at_s: When.
-        is_answering: Whether it answered the question after its health.
-        cpu_s: Processor time of all its processes so far; `None` where the system does not tell.
-        tokens: How many it has read and written so far; `None` if it does not tell.
-    """
+    """What was seen of a lab: processor time of all its processes, tokens read and written; `None` if unknown."""
 
     at_s: float
     is_answering: bool

@@ -89,13 +89,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One agent's session.
-
-    Attributes:
-        unit: What is counted: tokens, or characters where no tokenizer is known.
-        turns: Its requests, in order.
-        view: Server whose view of a request gives prompts as long as the server counted them; `None` for as written.
-    """
+    """One agent's session; `view` is the server whose view gives prompts as long as it counted, or `None`."""
 
     unit: str
     turns: tuple[Turn, ...]

@@ -16,16 +16,7 @@ _ABOUT_THE_CHOICE = ("token_ids", "provider_specific_fields")
 
 
 class Answer(NamedTuple):
-    """An answer to a row.
-
-    Attributes:
-        row: What was asked.
-        extra_body: Further fields that were sent.
-        chat: What came; empty if the request was refused.
-        at: When, in ISO 8601.
-        duration_ms: How long it took.
-        api: By which API it was asked.
-    """
+    """An answer to a row, at a time in ISO 8601; `chat` is empty if the request was refused."""
 
     row: Row
     extra_body: JSONObject

@@ -34,13 +34,7 @@ _ABOUT_US = frozenset({401, 402, 403, 405})
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often and how long to try.
-
-    Attributes:
-        retries: Further attempts of a row.
-        pause_s: Seconds before the first of them; doubles with each.
-        outage_s: How long a server that cannot be reached is waited for.
-    """
+    """How often and how long to try: the pause doubles with each retry, and a server that is away is waited for."""
 
     retries: int = 3
     pause_s: float = 2.0

@@ -20,12 +20,7 @@ _FORGET = 0.005  # of the best latency, with each round: servers change
 
 
 class Flow:
-    """The places for questions under way.
-
-    Args:
-        fixed: A limit that stays; `None` lets it find its own.
-        clock: Seconds that only grow.
-    """
+    """The places for questions under way: a fixed limit, or one that it finds."""
 
     def __init__(self, fixed: int | None, clock: Callable[[], float]) -> None:
         self._fixed = fixed

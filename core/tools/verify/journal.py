@@ -60,14 +60,7 @@ class Answered:
 
 @admit
 class Filed(NamedTuple):
-    """An answer or refusal that was read, as it is kept.
-
-    Attributes:
-        is_answer: Whether it was an answer.
-        lost: Calls that were dropped, altered or cut.
-        row: The row of the results, packed.
-        trace: The run that it comes from, likewise.
-    """
+    """An answer or refusal that was read, as it is kept: the calls that were lost, the row and the run, packed."""
 
     is_answer: bool
     lost: int
@@ -84,11 +77,9 @@ def file_run(row: JSONObject, trace: Trace) -> Filed:
 
 
 class Journal:
-    """An open journal; a context manager.
+    """An open journal, made if it is not there; a context manager.
 
-    Args:
-        path: The file; made if it is not there.
-        is_shared: Whether others may read it meanwhile, and threads of this process may write.
+    Of a shared one others may read meanwhile, and threads of this process may write.
     """
 
     def __init__(self, path: Path, *, is_shared: bool = False) -> None:

@@ -52,16 +52,9 @@ class Plan:
 
 @dataclass(slots=True)
 class Progress:
-    """How far it is.
+    """How far it is, in rows over all servers, and in calls that were lost in this session.
 
-    Attributes:
-        total: Rows to ask, over all servers.
-        answered: Rows with an answer.
-        read: Rows whose answer was read.
-        failed: Rows that were given up.
-        lost: Calls that were dropped, altered or cut, in this session.
-        limit: Questions that may be under way.
-        read_before: Rows that were read when this session began.
+    `limit` is how many questions may be under way, `read_before` what was read when this session began.
     """
 
     total: int = 0

@@ -21,18 +21,7 @@ from prompt_debugger.core.tools.verify.tally import Tally
 class About(NamedTuple):
     """What a summary says besides its counts.
 
-    Attributes:
-        dataset: File name.
-        endpoint: Address of the server.
-        shard: Which part of the dataset.
-        rows: Rows to be asked.
-        remaining: Those without a result.
-        stopped: Why it ended early.
-        started_at: When it began.
-        duration_ms: How long it took.
-        error: The failure that ended it.
-        api: By which API it was asked.
-        differing: Of rows asked by several APIs, how many differ from the first one's; `None` where there is one API.
+    Of rows asked by several APIs, `differing` says how many differ from the first one's; `None` where there is one API.
     """
 
     dataset: str

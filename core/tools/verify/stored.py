@@ -30,15 +30,7 @@ _MAX_BYTES = 256 << 20  # of one row, unpacked
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One server's rows of a verification.
-
-    Attributes:
-        path: The journal, or the file of results.
-        side: Of a journal: 0 for the server, 1 for the one it was compared with.
-        endpoint: The server, as far as the journal says.
-        started_at: When it began, likewise.
-        api: By which API it was asked, where the journal is of several.
-    """
+    """One server's rows of a verification; in a journal side 1 is what the server, side 0, was compared with."""
 
     path: Path
     side: int = 0

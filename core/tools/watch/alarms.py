@@ -99,13 +99,6 @@ def alarm_of(row: JSONObject, client: str) -> Alarm:
 class Webhook:
     """Sends alarms to one address, in turn; what it does not take is counted and said once.
 
-    Args:
-        url: The address.
-        on_problem: Called with why the first could not be sent.
-
-    Attributes:
-        n_lost: Alarms that could not be sent.
-
     Raises:
         RequestError: It is not an address.
     """

@@ -67,12 +67,7 @@ class CanaryResult:
 
 
 class Canary:
-    """Asks known requests, and remembers the classes of their answers.
-
-    Args:
-        file: One chat request a line.
-        target: The server; asked directly, so that it does not count as traffic.
-        journal: Where classes are kept.
+    """Asks known requests, directly and not as traffic, and remembers the classes of their answers in the journal.
 
     Raises:
         RequestError: The file cannot be read, contains no request, or too many.

@@ -23,15 +23,7 @@ _MODEL = re.compile(r"/models/([^/?:]{1,200}):(?:stream)?[gG]enerateContent\b") 
 @admit
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """An exchange as its line shows it.
-
-    Attributes:
-        trace: What is known of the run; `None` if nothing can be read.
-        at: When it began.
-        duration_ms: How long it took.
-        client: What the client calls itself.
-        problem: Why it cannot be read; "" if it can.
-    """
+    """An exchange as its line shows it; no trace if nothing can be read, and then the problem."""
 
     trace: Trace | None
     at: str = ""

@@ -43,14 +43,7 @@ class Read(NamedTuple):
 
 
 class Filing(NamedTuple):
-    """What the journal keeps of an exchange that was read.
-
-    Attributes:
-        row: The row of the results.
-        filed: That and the run, packed.
-        client: What the client calls itself.
-        place: The machine that read it; "" for this one.
-    """
+    """What the journal keeps of an exchange that was read, and which machine read it; "" for this one."""
 
     row: JSONObject
     filed: Filed
@@ -74,11 +67,7 @@ OpenReader: TypeAlias = Callable[[Target | None], Files]
 class Reader:
     """Reads lines; asks the server for nothing but what ids mean.
 
-    Args:
-        target: The server, where clients' answers carry ids; `None` to ask nothing.
-
-    Attributes:
-        reasoning_parsers: Whether the server has one, by model: whole answers show it, streams do not.
+    Whether it has a reasoning parser is remembered by model: whole answers show it, streams do not.
     """
 
     def __init__(self, target: Target | None) -> None:

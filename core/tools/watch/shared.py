@@ -125,15 +125,7 @@ def prepare(url: str) -> None:
 
 
 class Copier:
-    """Copies what a proxy has read to the database, in its own thread.
-
-    Args:
-        url: The database.
-        file: The proxy's own file.
-        upstream: The server that the proxy forwards to.
-        bounds: How much the database keeps, of all proxies together.
-        report: Called with a sentence once when the database is away, and once when it is back.
-    """
+    """Copies what a proxy has read to the database, in its own thread; says once that it is away, or back."""
 
     def __init__(self, url: str, file: Path, upstream: str, bounds: Bounds, report: Callable[[str], None]) -> None:
         self._url, self._file, self._upstream, self._bounds, self._report = url, file, upstream, bounds, report

@@ -129,12 +129,7 @@ def _answered_rows(name: str, opening: tuple[OpenAnswer, OpenAnswer | None], pro
 
 
 class _Answering:
-    """What a worker of the cluster does: the lines of a piece, in a process that may hang and be ended.
-
-    Args:
-        open_answer: As `CaseWorkers` takes it.
-        open_locked: Likewise; what others wrote is read there first.
-    """
+    """What a worker of the cluster does: the lines of a piece, in a process that may hang and be ended."""
 
     def __init__(self, open_answer: OpenAnswer, open_locked: OpenAnswer | None = None) -> None:
         self._open_answer = open_answer

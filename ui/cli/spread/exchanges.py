@@ -33,13 +33,7 @@ class _Worker:
 
 
 class FarReader:
-    """Reads lines on a cluster; a reader as `watch` wants one.
-
-    Args:
-        address: Of the cluster.
-        key_name: Variable with the key for the server; each machine has its own in its environment.
-        target: The server, where clients' answers carry ids; `None` to ask nothing.
-    """
+    """Reads lines on a cluster; a reader as `watch` wants one. Each machine has the key in its own environment."""
 
     def __init__(self, address: str, key_name: str | None, target: Target | None) -> None:
         self._address = address

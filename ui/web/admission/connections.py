@@ -27,12 +27,7 @@ MAX_CONNECTIONS = 1_024  # of all; one visitor has at most as many as stay free
 
 
 class Connections:
-    """The open connections of one server, by who opened them; for one event loop.
-
-    Args:
-        proxies: Whose connections are those of many visitors.
-        most: How many there may be.
-    """
+    """The open connections of one server, by who opened them; a proxy's are those of many. For one event loop."""
 
     def __init__(self, proxies: tuple[Network, ...] = (), most: int = MAX_CONNECTIONS) -> None:
         self._proxies = proxies

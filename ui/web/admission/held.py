@@ -9,12 +9,7 @@ from typing import NamedTuple
 
 
 class Owner(NamedTuple):
-    """Whose event it is.
-
-    Attributes:
-        visitor: The address.
-        page: One of the pages that are open there; "" where no one knows yet.
-    """
+    """Whose event it is: the address, and one of the pages that are open there, "" where no one knows yet."""
 
     visitor: str
     page: str = ""

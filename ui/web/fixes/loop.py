@@ -40,14 +40,7 @@ class LoopStep(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What is asked for.
-
-    Attributes:
-        texts: What was typed for the open calls, in their order.
-        stub: Answers by tool.
-        user: What the user says besides; `None` for nothing.
-        turns: Turns at most, later ones only with the default answers.
-    """
+    """What is asked for: typed answers in the order of the calls, answers by tool, what the user says, and turns."""
 
     texts: tuple[str, ...]
     stub: Mapping[str, JSON]

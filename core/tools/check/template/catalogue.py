@@ -16,14 +16,7 @@ _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 @dataclass(frozen=True, slots=True)
 class TemplateRule:
-    """One finding that `check` can make.
-
-    Attributes:
-        code: Such as PD801.
-        name: In kebab case, such as `answer-not-printed`.
-        severities: Those that it can have, worst first.
-        text: A sentence, then the same headings as in the docstring of a rule.
-    """
+    """One finding that `check` can make; its text is a sentence, then the headings of a rule's docstring."""
 
     code: str
     name: str

@@ -24,13 +24,7 @@ _BATCH_MB = 150.0
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A line of the lock.
-
-    Attributes:
-        name: As pip knows it.
-        version: The one that is installed.
-        size_mb: What it takes on disk.
-    """
+    """A line of the lock."""
 
     name: str
     version: str

@@ -26,16 +26,7 @@ _PACKED = 0.33  # of what packages take on disk is downloaded (PyTorch a quarter
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """An installation before it begins.
-
-    Attributes:
-        home: The folder of the environment.
-        base_python: The Python that it is made with.
-        packages: All that goes into it.
-        missing: What is not there yet.
-        free_mb: Free space on that disk.
-        environment: The environment, if exactly these packages are installed in it; `None` if something is left to do.
-    """
+    """An installation before it begins; `environment` is `None` if something is left to do."""
 
     home: Path
     base_python: str
