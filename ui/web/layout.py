@@ -12,7 +12,6 @@ from gradio.events import Dependency
 
 from prompt_debugger.core.base.types import Api
 from prompt_debugger.ui.web.calls import Calls
-from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.fixes.apis import AllApis
 from prompt_debugger.ui.web.fixes.bug_report import BugReports
@@ -47,7 +46,7 @@ from prompt_debugger.ui.web.panels.verification import build_verification, wire_
 from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.sharing import Sharing
+from prompt_debugger.ui.web.sharing import Comparing, Sharing
 from prompt_debugger.ui.web.targets import RUN_HERE, RunOn, TargetFields, add_server, run_label, target_label
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications

@@ -25,7 +25,7 @@ from prompt_debugger.ui.web.recorded import drop_trial
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, TargetFields
-from prompt_debugger.ui.web.work import FORMS, make_link, reopen, share_as
+from prompt_debugger.ui.web.work import FORMS, compare_packed, make_link, reopen, share_as
 
 RESULT_VIEWS = tuple(name for name in VIEWS if name != "verdict")  # a link empties them
 MAX_BUNDLE_CHARS = 100_000_000
@@ -156,3 +156,24 @@ def _failure(error: DebuggerError) -> JSONObject:
         "sentence": as_sentence(message),
         "hint": error.hint,
     }
+
+
+class Comparing:
+    """What the event of the compare panel does: the browser keeps both runs and sends them; nothing of them stays."""
+
+    def __init__(self, sharing: Sharing) -> None:
+        self._most_chars = sharing.most_chars
+        self._answers = NumberedAnswers()
+
+    def compare(self, packed: str) -> str:
+        """Return the payload of two bundles that the browser packed together, or a note why they are not compared."""
+        try:
+            return sandbox_of().call(compare_packed, packed, self._most_chars)
+        except DebuggerError as error:
+            return self._note(f"{as_sentence(error.message)} {error.hint}".strip())
+        except Exception as error:  # noqa: BLE001  # a bundle can be whole and still tell nonsense
+            _log.info("two runs could not be compared: %r", error)
+            return self._note("These two runs cannot be compared: the parts of one do not match.")
+
+    def _note(self, sentence: str) -> str:
+        return self._answers.answer({"kind": "note", "note": sentence, "tone": "error"})

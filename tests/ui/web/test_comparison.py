@@ -9,9 +9,8 @@ from prompt_debugger.core.base.types import Request, Trace, VllmOutcome
 from prompt_debugger.core.report import write_bundle
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.comparison import NamedRun
-from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.sharing import Sharing
+from prompt_debugger.ui.web.sharing import Comparing, Sharing
 from prompt_debugger.ui.web.work import on_one_basis
 from tests.core.tools.experiments.test_runs import changed
 from tests.ui.present.traces import dropped_call_trace

@@ -9,12 +9,12 @@ import gradio as gr
 
 from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
-from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.fixes.apis import AllApis
 from prompt_debugger.ui.web.page import Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, stepwise, wire_form
 from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, ran_of
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.sharing import Comparing
 from prompt_debugger.ui.web.views import build_asking_view, build_view
 
 COMPARE_LIMIT = 2
