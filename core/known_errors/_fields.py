@@ -31,6 +31,7 @@ _WITHIN = re.compile(
 _NAMED = re.compile(
     r"(?<!method )(?<!function )(?<!tool )(?<!node )(?<!class )(?<!module )(?<!model )"
     r"(?<!of type )(?<!input )(?<!attribute )"  # names of things in a program
+    r"(?<![\"']: )(?<![\"']:)"  # and values of JSON that the words quote
     r"(?<!\.)[`'\"](?P<path>[a-z]{1,30}(?:_[a-z]{1,30}){1,5})[`'\"](?!\.[`'\"])"  # not a table's name before its column
 )
 _INDEX = re.compile(

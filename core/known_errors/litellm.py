@@ -21,6 +21,17 @@ _USE_CHAT = (
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Failed to parse tool call arguments for tool '{name}' ({of}). Error: Extra data: line",
+        Stage.PARSE,
+        "The arguments of the call are several JSON objects end to end, or an object with more text after it. LiteLLM "
+        "only logs that, and goes on as if there were no call.",
+        "Look at the arguments (paste the call). Several objects are several calls in one entry: make a call "
+        "of each. If the answer was streamed, ask without streaming: the pieces of calls may share an index.",
+        "https://github.com/BerriAI/litellm/issues/40582",
+        example="Failed to parse tool call arguments for tool 'run' (chat completions).\n"
+        'Error: Extra data: line 1 column 9 (char 8). Arguments: {"a": 1}{"a": 2}',
+    ),
+    KnownError(
         '"name": function_call["name"], KeyError: \'name\'',
         Stage.PARSE,
         _NO_NAME_OF_CALL,

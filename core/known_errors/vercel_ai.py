@@ -9,6 +9,16 @@ MAKER = "Vercel's AI SDK"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Model tried to call unavailable tool '{name}<{rest}'.",
+        Stage.PARSE,
+        "The name of the call contains markup of the model's notation: the server's parser took more of what the model "
+        "wrote for the name, or all of it, and the arguments are lost.",
+        "Start the server with the tool parser of this model's family, in a current release; a hosted model's "
+        "provider has to fix it. The tools of the request need no change.",
+        "https://github.com/zai-org/GLM-5/issues/84",
+        example="Model tried to call unavailable tool 'read<arg_key>path</arg_key><arg_value>a.md</arg_value>'.",
+    ),
+    KnownError(
         "Model tried to call unavailable tool '{name}'.",
         Stage.CONTRACT,
         "The model called a tool that the program does not have.",

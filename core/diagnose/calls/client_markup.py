@@ -133,9 +133,10 @@ _AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<{_HTML}([A-Za-z][\w.-]{{0,60}
 # Tools that Cline, Roo Code and their kin describe in their prompts.
 _TAUGHT = frozenset(
     {
-        "apply_diff", "ask_followup_question", "attempt_completion", "browser_action", "edit_file", "execute_command",
-        "insert_content", "list_code_definition_names", "list_files", "new_task", "plan_mode_respond", "read_file",
-        "replace_in_file", "search_and_replace", "search_files", "switch_mode", "use_mcp_tool", "write_file",
+        "access_mcp_resource", "apply_diff", "ask_followup_question", "attempt_completion", "browser_action",
+        "codebase_search", "delete_file", "edit_file", "execute_command", "fetch_instructions", "insert_content",
+        "list_code_definition_names", "list_files", "new_task", "plan_mode_respond", "read_file", "replace_in_file",
+        "search_and_replace", "search_files", "switch_mode", "update_todo_list", "use_mcp_tool", "write_file",
         "write_to_file",
     }
 )  # fmt: skip

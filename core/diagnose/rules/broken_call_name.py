@@ -3,7 +3,8 @@ r"""The name of a returned call is missing, or is more than a name.
 What it finds:
     A call of the message whose name is absent or empty; or whose name contains what no name
     has: a brace, a bracket, a quotation mark, a space or a line feed, unless a tool of the
-    request is called so; or that is one name several times. Markers in names have their own rule (PD406).
+    request is called so; that is one name several times; or that is only Gemini's
+    `default_api`. Markers in names have their own rule (PD406).
 
 Why it matters:
     No client finds the tool. Where the name is missing, the entry is most often the rest of
@@ -37,6 +38,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
 _SHORTENED = re.compile(r"\.{3}|…|<snip>|\(truncated\)")  # by whoever copied it
 _SPACED = re.compile(r"(?=[^\n]{0,200}(?:_ | _))[A-Za-z_][\w-]{0,60}(?: [\w-]{1,60}){1,6}")  # a declared name, split
+_OF_GEMINI = "default_api"  # under which its models know all tools
 _MIN_UNIT = 4  # characters of a name whose repetition is no accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
@@ -53,12 +55,27 @@ def find(trace: Trace) -> Iterator[Report]:
     for call in calls:
         name = call.name or ""
         is_known = name in offered or name == NAME_NOT_COPIED
+        if name == _OF_GEMINI and not is_known:
+            yield _report_namespace(call)
+            return
         if not is_known and (unit := _repeated(name)):
             yield _report_repeated(call, unit, len(name) // len(unit))
             return
         if name and not is_known and not _SHORTENED.search(name) and _NO_NAME.search(name) and not has_marker(name):
             yield _report_more_than_name(call, name)
             return
+
+
+def _report_namespace(call: CallField) -> Report:
+    return Report(
+        title=f"A returned call is named `{_OF_GEMINI}`, which is not a tool.",
+        detail=f"`{call.field}.function.name`: Gemini writes calls as `{_OF_GEMINI}.NAME(…)`, and here the name after "
+        "the point is lost: which tool the model meant is unknown.",
+        evidence=(in_message(f"{call.field}.function.name", call.name),),
+        fix="Answer the call with an error that lists the names of the tools, so that the model corrects itself, or "
+        "ask again. Where a prompt of yours shows calls, show the tools by their own names.",
+        stage=Stage.COMPLETE,
+    )
 
 
 def _repeated(name: str) -> str:

@@ -45,6 +45,7 @@ from prompt_debugger.core.diagnose.calls.arguments_as_content import report_argu
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.calls.client_calls import BEFORE_OTHERS, client_call, report_client_call
 from prompt_debugger.core.diagnose.calls.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
+from prompt_debugger.core.diagnose.calls.glued_keys import PROBLEM, glued_call
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.calls.python_calls import report_python
 from prompt_debugger.core.diagnose.calls.repeated_calls import not_returned, report_repeated
@@ -190,6 +191,21 @@ def _report_broken(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
         "that reads it strictly gives it back as text.",
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
         fix=(Step(f"Do not run this call. {_AGAIN}"), *parser_steps(trace, family)),
+        stage=Stage.COMPLETE,
+    )
+
+
+def _report_glued(trace: Trace, content: str) -> Report | None:
+    found = glued_call(content)
+    if found is None:
+        return None
+    name, span = found
+    return Report(
+        title=f"A tool call is in content, and it is malformed: it begins with `{name}`.",
+        detail=f"It starts at character {span.start} in the notation of `glm45`: {PROBLEM}. The model wrote it so, and "
+        "parsers give it back as text.",
+        evidence=(in_message("content", content[slice(*span)], span),),
+        fix=f"Do not run this call. {_AGAIN}",
         stage=Stage.COMPLETE,
     )
 
@@ -355,7 +371,7 @@ def _report_in_reasoning(trace: Trace) -> Iterator[Report]:
         )
 
 
-_OTHERS = (_report_in_next_turn, _encoded, report_arguments, report_python)
+_OTHERS = (_report_glued, _report_in_next_turn, _encoded, report_arguments, report_python)
 
 RULE: Rule = TraceRule(
     code="PD426",

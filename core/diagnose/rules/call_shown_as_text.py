@@ -44,6 +44,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.broken_arguments import is_shortened
+from prompt_debugger.core.diagnose.calls.glued_keys import PROBLEM, glued_call
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
@@ -86,15 +87,7 @@ def find(trace: Trace) -> Iterator[Report]:
             yield from _report_list_at_end(trace, parse)
         return
     if not parse.parsed.calls:
-        name = begun_bare_call(raw.text)
-        fault = None if name is None else json_break(raw.text.strip())
-        if name is not None and fault is not None:
-            place = raw.text[max(0, fault.at - _BEFORE) : fault.at + 1]
-            problem = f"{fault.why}, at character {fault.at} (after {place!r})"
-            yield _report_broken(trace, name, Span(0, len(raw.text)), problem)
-        else:
-            yield from _read_inner_markup(trace)
-            yield from _report_list_at_end(trace, parse)
+        yield from _report_no_call(trace, raw.text, parse)
         return
     broken = [call for call in parse.parsed.calls if _is_broken(call)]
     mixed = [found for call in parse.parsed.calls if (found := _NAME_IN_KEY.search(raw.text[slice(*call.char_span)]))]
@@ -108,6 +101,21 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _report_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut, count=count)
         return
     yield from _report_whole_calls(trace, parse)
+
+
+def _report_no_call(trace: Trace, text: str, parse: Parse) -> Iterator[Report]:
+    """Report what is less than a call: one that is broken at its beginning, or the inside of one."""
+    name = begun_bare_call(text)
+    fault = None if name is None else json_break(text.strip())
+    if name is not None and fault is not None:
+        place = text[max(0, fault.at - _BEFORE) : fault.at + 1]
+        problem = f"{fault.why}, at character {fault.at} (after {place!r})"
+        yield _report_broken(trace, name, Span(0, len(text)), problem)
+    elif (glued := glued_call(text)) is not None:
+        yield _report_broken(trace, *glued, PROBLEM)
+    else:
+        yield from _read_inner_markup(trace)
+        yield from _report_list_at_end(trace, parse)
 
 
 def _shows_whole_calls(reason: str, parse: Parse) -> bool:

@@ -16,9 +16,19 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.evidence.copying.escaping import escape_content
-from prompt_debugger.core.evidence.copying.json_strings import decode_lines, decode_only_line, decode_text
+from prompt_debugger.core.evidence.copying.json_strings import (
+    assigned_text,
+    decode_lines,
+    decode_only_line,
+    decode_text,
+)
 from prompt_debugger.core.evidence.copying.markdown_table import unfold_tables
-from prompt_debugger.core.evidence.copying.other_notations import printed_as_json, yaml_as_json
+from prompt_debugger.core.evidence.copying.other_notations import (
+    close_dsml,
+    join_printed_pieces,
+    printed_as_json,
+    yaml_as_json,
+)
 from prompt_debugger.core.evidence.copying.transcripts import output_of_command
 from prompt_debugger.core.evidence.copying.wrapped import (
     join_escapes,
@@ -399,9 +409,12 @@ _STEPS: tuple[Step, ...] = (
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("A frame around each line was removed.", _unboxed),
     ("The table around the text was removed.", unfold_tables),
+    ("", join_printed_pieces),
+    ("Blanks in the marks of DeepSeek's tags were taken out.", close_dsml),
     ("HTML escapes were decoded.", _unescaped),
     ("Typographic quotes were replaced by plain ones.", _straightened),
     ("The strings of a program, one below the other, were joined.", _joined_literals),
+    ("The string was taken out of the line of Python that assigns it.", assigned_text),
     ("The JSON string around the text was unwrapped.", decode_text),
     ("The text above a JSON string was left out, and the string was unwrapped.", decode_only_line),
     ("The JSON string around the text was unwrapped.", decode_lines),

@@ -19,6 +19,7 @@ from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.text import remove_strings
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
+from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
 from prompt_debugger.core.diagnose.fields import texts_inside
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
@@ -102,7 +103,8 @@ def drop_unproven(evidence: Evidence, text: str) -> Evidence:
     Raises:
         RequestError: Nothing is left of it.
     """
-    if evidence.run is not None or (evidence.form is Form.FRAGMENT and has_all_choices(text)):
+    is_prose = READ_AS_CONTENT in evidence.notes  # in which dots are dots
+    if evidence.run is not None or is_prose or (evidence.form is Form.FRAGMENT and has_all_choices(text)):
         return evidence
     text = _VALUE.sub(">", _RUNNING.sub("", text))
     is_elided = evidence.form is Form.FRAGMENT and any(note.startswith(_LEFT_OUT) for note in evidence.notes)

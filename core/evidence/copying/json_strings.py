@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
+from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.python_repr import read_printed
 
+_ASSIGNED = re.compile(r"\s{0,20}[A-Za-z_]\w{0,60}\s{0,4}=\s{0,4}(\"{3}|'{3}|\"|')")
+_MAX_ASSIGNED = 60_000
 _MIN_INNER = 20  # characters of a text inside a JSON string
 _MAX_ABOVE = 400  # characters in which the line above is looked for
 _TAG = re.compile(r"\s{0,9}(?:<[|/\uff5c\w]|\[[A-Z_]{4,20}\])")
@@ -55,3 +59,25 @@ def _is_introduced(text: str, found: re.Match[str]) -> bool:
 def _decoded(found: re.Match[str]) -> str:
     value = json_of(found[0])
     return value if isinstance(value, str) else found[0]
+
+
+def assigned_text(text: str) -> str | None:
+    r"""Return the string that a line of Python assigns, where that is all of a text and has markup in it.
+
+    >>> assigned_text("output = '<|channel|>final<|message|>Hi.'")
+    '<|channel|>final<|message|>Hi.'
+    >>> assigned_text("name = 'Ada'")
+    """
+    found = _ASSIGNED.match(text) if len(text) <= _MAX_ASSIGNED else None
+    if found is None or MARKER.search(text) is None:
+        return None
+    quote, rest = found[1], text[found.end() :].rstrip()
+    inside = rest.removesuffix(quote)
+    if inside == rest or quote in inside:
+        return None  # more than one string
+    three = quote if len(quote) == 3 else quote * 3  # a string that was wrapped has line breaks
+    try:
+        value = ast.literal_eval(f"{three}{inside}{three}")
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None

@@ -30,6 +30,24 @@ _MAX_YAML_CHARS = 60_000
 _YAML = re.compile(r"(?:---[ \t]*\n)?[\w\"']{1,60}:(?:[ \t]|\n)")
 _YAML_LIST = re.compile(r"(?m)^(?:choices|messages|content):[ \t]*$")
 _ALIAS = re.compile(r"[\[,:\-][ \t\n]{0,40}\*\w")  # which may stand for the same value many times
+_DSML = re.compile(r"<(/?) ?[|\uff5c] {1,4}DSML {1,4}[|\uff5c] ?(\w{1,40}(?: [^<>\n]{0,200})?)(>?)")
+_PIECES = re.compile(r"(?<!\\)' \+\n[ \t]{0,80}'")
+
+
+def close_dsml(text: str) -> str | None:
+    """Return a text with DeepSeek's tags as the model writes them, where a screen or page set blanks in their marks."""
+    if "DSML " not in text:
+        return None
+    return _DSML.sub(lambda tag: f"<{tag[1]}\uff5cDSML\uff5c{tag[2].rstrip()}{tag[3]}", text)
+
+
+def join_printed_pieces(text: str) -> str | None:
+    r"""Return a text with the long strings in one piece that Node prints in several: `'a\\n' +` above `'b'`.
+
+    >>> join_printed_pieces("{\\n  message: 'It failed:\\\\n' +\\n    '- a',\\n}").count("'")
+    2
+    """
+    return _PIECES.sub("", text) if "' +\n" in text else None
 
 
 def printed_as_json(text: str) -> str | None:

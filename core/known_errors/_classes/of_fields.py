@@ -197,7 +197,10 @@ LOOSE: tuple[ErrorClass, ...] = (
         "The API requires a field that is absent, empty or null.",
         "Send {field|what the message names} with a value, or leave out what needs it.",
         is_distinctive=False,
-        unless=r"(?<![\w\]/] )must have required property",  # of a call: an API names `body`
+        # of a call, where an API names `body`; of an answer, as somebody describes it
+        unless=r"(?<![\w\]/] )must have required property"
+        r"|\b(?:model|answer(?:s|ed)?|return(?:s|ed)?|repl(?:y|ies|ied)|content)\b.{0,300}?"
+        r"\btool_calls\b[`'\"]? (?:is|was|are|were|comes?|stays?|remains?) (?:\w{1,9} )?(?:empty|missing|null)",
     ),
     ErrorClass(
         "invalid-value",

@@ -44,6 +44,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"|\baction {_NAME.format('action')} (?:does(?: not|n't)|don't) exist"
         r"|\btool (?P<marked>.{1,120}?) not found in agent\b"
         r"|\baction '(?P<worded>.{1,200}?)' (?:does(?: not|n't)|don't) exist, these are the only available"
+        rf"|\btool {_NAME.format('refused')} (?:was )?(?:denied|rejected|refused|blocked)\b.{{0,80}}?\bunknown tools?\b"
         r"|attempted to call tool ['\"](?P<asked>[\w.:<|>/-]{1,100})['\"] which was not in"
         r"|(?P<valid>[\w.:<|>/-]{1,100}) is not a valid tool\b"
         r"|\brequested tool(?: ['\"`]?(?P<requested>[\w.:/-]{1,100}?)['\"`]?)? (?:does(?: not|n't) exist"
