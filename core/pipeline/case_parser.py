@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import marshal
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -31,12 +33,19 @@ from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
 from prompt_debugger.core.diagnose.schema_uses import schema_uses
 from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.parse.engines import WHEELS, RawOutput, VllmReleases, engine_of_parser, write_parser_name
+from prompt_debugger.core.parse.engines import (
+    WHEELS,
+    RawOutput,
+    RunsParsers,
+    VllmReleases,
+    engine_of_parser,
+    write_parser_name,
+)
+from prompt_debugger.core.parse.engines.process import HelperFailedError
 from prompt_debugger.core.pipeline.accounts import add_accounts, message_from_outcome
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, believe_parser, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
-from prompt_debugger.core.pipeline.every_parser import ask_within_time
 from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
 from prompt_debugger.core.pipeline.release_questions import parsers_to_ask
 from prompt_debugger.core.pipeline.reread_calls import families_of
@@ -52,6 +61,10 @@ from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases
 
 ALL = "all"  # all tool parsers of every engine that is here
 _EVERY = re.compile(r"(?P<engine>[a-z-]+)(?:@(?P<version>[^:]+))?:\*")  # all tool parsers of an engine
+_AT_ONCE = 4  # parsers of an engine between two looks at the clock
+ENGINE_S = 180.0
+"""Seconds for all parsers of one engine, once the first have answered: an import alone takes minutes where nothing is
+idle."""
 
 
 class ParsedCase(NamedTuple):
@@ -257,6 +270,50 @@ class CaseParser:
         async with client_of(target) as client:
             self._server = client.server = self._server or await client.probe(target.model)
             return await ask_server_parsers(client, names, output, text=text)
+
+
+async def ask_within_time(
+    engines: RunsParsers,
+    names: Sequence[str],
+    output: RawOutput,
+    *,
+    thorough: bool = False,
+    seed: int = 0,
+    clock: Callable[[], float] = time.monotonic,
+) -> tuple[dict[str, ParserOutcome], tuple[str, ...]]:
+    """Ask every one of some parsers, a few at a time, those of an engine together, one after the other.
+
+    Returns:
+        The outcomes that came, and which parsers gave none, and why.
+
+    Raises:
+        EngineError: None gave one.
+    """
+    outcomes: dict[str, ParserOutcome] = {}
+    notes: list[str] = []
+    failures: list[EngineError] = []
+    for kind, of_kind in itertools.groupby(names, key=lambda name: name.partition(":")[0]):
+        left, until = list(of_kind), None
+        while left and (until is None or clock() < until):
+            some, left = left[:_AT_ONCE], left[_AT_ONCE:]
+            try:
+                outcomes |= await engines.parse_with(some, output, thorough=thorough, seed=seed)
+            except HelperFailedError as error:  # one of them was too much for its helper
+                failures.append(error)
+                notes.append(f"No answer of {_listed(some)}: {error}")
+            until = until or clock() + ENGINE_S
+        if left:
+            notes.append(
+                f"{len(left)} parsers of {title_of(engine_of_parser(f'{kind}:'))} were not asked, as the "
+                f"{ENGINE_S:g} s for one engine were up: {_listed(left)}. A parser that is named is asked by itself."
+            )
+    if failures and not outcomes:
+        raise failures[0]
+    return outcomes, tuple(notes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _is_offline(name: str) -> bool:

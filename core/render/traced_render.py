@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -22,11 +22,10 @@ from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, Var
 from prompt_debugger.core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
 from prompt_debugger.core.render.trace.derive import unwrap
 from prompt_debugger.core.render.trace.environment import TracedTemplate, compile_traced
-from prompt_debugger.core.render.trace.reads import unread_paths
 from prompt_debugger.core.render.trace.rows import Row, SourceMap, build_rows
-from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind
+from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind, join_path
 from prompt_debugger.core.render.trace.strings import TracedStr, plain, traced
-from prompt_debugger.core.render.trace.values import wrap
+from prompt_debugger.core.render.trace.values import TracedDict, TracedList, wrap
 from prompt_debugger.core.render.vllm_view import MEDIA_CAUSE, apply_causes
 
 RUN_BUDGET = 3_000_000
@@ -204,7 +203,37 @@ def _unread(job: RenderJob, variables: dict[str, object], names: set[str]) -> It
         if variable.name not in names:
             yield path
         else:
-            yield from unread_paths(variables[variable.name], variable.value, path)
+            yield from _unread_paths(variables[variable.name], variable.value, path)
+
+
+def _unread_paths(value: object, given: JSON, path: str) -> Iterator[str]:
+    """Yield the paths in `given` that were never read through `value`, whole subtrees as one.
+
+    Args:
+        value: The value at `path` as the template had it, wrapped if it was handed out.
+        given: The same value as it was given.
+        path: Where it is in the request.
+    """
+    if not isinstance(value, (TracedDict, TracedList)) or value._dumped:
+        return
+    found = [unread for key, inner in _entries(given) for unread in _unread_entry(value, key, inner, path)]
+    yield from [path] if found and found == [join_path(path, key) for key, _ in _entries(given)] else found
+
+
+def _unread_entry(value: TracedDict | TracedList, key: str | int, given: JSON, path: str) -> Iterator[str]:
+    here = join_path(path, key)
+    if key not in value._seen:
+        yield here
+    elif isinstance(value, TracedDict):
+        yield from _unread_paths(dict.__getitem__(value, str(key)), given, here)
+    elif isinstance(key, int):
+        yield from _unread_paths(list.__getitem__(value, key), given, here)
+
+
+def _entries(given: JSON) -> Iterable[tuple[str | int, JSON]]:
+    if isinstance(given, dict):
+        return list(given.items())
+    return list(enumerate(given)) if isinstance(given, list) else []
 
 
 def _fault(job: RenderJob, error: Exception) -> Fault:

@@ -17,7 +17,6 @@ from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.base.protocols import RequestChange
 from prompt_debugger.core.base.types import Api, Server
 from prompt_debugger.core.complete.engines._looks import Looks
-from prompt_debugger.core.complete.engines._names import NamesByFamily, merge_names
 from prompt_debugger.core.complete.engines._parser_test import (
     ParserCase,
     ParserTest,
@@ -39,7 +38,7 @@ from prompt_debugger.core.complete.engines._record import (
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, Proof, StartCommand, StartWith
 from prompt_debugger.core.complete.engines._wanted import problem_of
 from prompt_debugger.core.complete.engines.openai import ENGINE as UNKNOWN
-from prompt_debugger.core.formats import FORMATS, Checkpoint, ParserNames
+from prompt_debugger.core.formats import FORMATS, Checkpoint, ParserNames, TextFormat
 
 __all__ = [
     "ENGINES",
@@ -53,7 +52,6 @@ __all__ = [
     "Flag",
     "Looks",
     "Marks",
-    "NamesByFamily",
     "OutputToParse",
     "OwnFields",
     "OwnParsers",
@@ -64,6 +62,7 @@ __all__ = [
     "RequestChange",
     "StartCommand",
     "StartWith",
+    "_NamesByFamily",
     "engine_of",
     "families_of_parser",
     "load_engines",
@@ -77,6 +76,7 @@ __all__ = [
     "taken_by_api",
     "title_of",
 ]
+_NamesByFamily = Mapping[str, ParserNames]
 
 
 def load_records(package: ModuleType) -> dict[str, Engine]:
@@ -167,7 +167,48 @@ def _claims(engine: Engine) -> Iterator[str]:
         yield f"prefix `{engine.own_parsers.prefix}` of parsers"
 
 
+def merge_names(formats: Mapping[str, TextFormat], engines: Mapping[str, Engine]) -> dict[str, _NamesByFamily]:
+    """Return the names by kind of engine, then by family.
+
+    Args:
+        formats: The families by name.
+        engines: The records by file.
+
+    Raises:
+        PluginError: A record, which the error names, has an unknown engine or family, or two define the same names.
+    """
+    merged: dict[str, dict[str, ParserNames]] = {engine.kind: {} for engine in engines.values()}
+    for family, one in formats.items():
+        place = f"`parser_names` of `prompt_debugger/core/formats/{family}.py`"
+        for kind, names in one.facts.parser_names.items():
+            if kind not in merged:
+                known = ", ".join(f"`{kind}`" for kind in sorted(merged))
+                raise PluginError(f"{place}: unknown engine `{kind}`.", f"Known: {known}.")
+            merged[kind][family] = _checked(place, names)
+    for file, engine in engines.items():
+        place = f"`parser_names` of `{file}`"
+        for family, names in engine.parser_names.items():
+            if family not in formats:
+                raise PluginError(f"{place}: unknown family `{family}`.", "Families are named like their files.")
+            if family in merged[engine.kind]:
+                reported = f"{place} and `prompt_debugger/core/formats/{family}.py` both define names for `{family}`"
+                raise PluginError(reported, "Define all of them in one place.")
+            merged[engine.kind][family] = _checked(place, names)
+    return dict(merged)
+
+
+def _checked(place: str, names: object) -> ParserNames:
+    if not isinstance(names, ParserNames) or not _are_texts(names.tools) or not _are_texts(names.reasonings):
+        hint = "core/formats/_facts.py describes what it contains."
+        raise PluginError(f"{place}: {names!r:.80} is not a `ParserNames` of tuples of strings.", hint)
+    return names
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+
+
 _RECORDS = load_records(sys.modules[__name__])
 ENGINES: Mapping[str, Engine] = {engine.kind: engine for engine in _RECORDS.values()}
-PARSER_NAMES: Mapping[str, NamesByFamily] = merge_names(FORMATS, _RECORDS)
+PARSER_NAMES: Mapping[str, _NamesByFamily] = merge_names(FORMATS, _RECORDS)
 """What each engine calls its parsers for a family, by kind."""

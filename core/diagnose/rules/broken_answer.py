@@ -26,18 +26,28 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from prompt_debugger.core.base.comparable import REPORTED
 from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Refusal, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.empty_streams import explain_emptiness, has_no_choice_by_its_place
+from prompt_debugger.core.base.types import (
+    Certainty,
+    ChatResult,
+    FindingEvidence,
+    JSONObject,
+    Refusal,
+    Severity,
+    Stage,
+    Trace,
+)
 from prompt_debugger.core.diagnose.endings import has_no_message
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
+from prompt_debugger.core.diagnose.own_settings import longer_context
 from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
 from prompt_debugger.core.diagnose.refusals.words import explanation, links_of, remedy_of, spots
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, is_asked_stream, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, is_asked_stream, prompt_of, quote
 from prompt_debugger.core.known_errors import cause_of
 
 _CUT_COPY = "which the end of the stream cut off"
@@ -57,6 +67,12 @@ _UNREAD = {
 }
 _WORDS_CHARS = 200
 _MAX_KEYS = 6
+_ASK_WHOLE = (
+    "Send the same request without `stream`: a server that fails after its stream has begun cannot say why, and then "
+    "it can (llama-cpp-python closes the stream where the prompt is longer than its context). If that is answered, "
+    "check the logs of the server and of any proxy in front of it."
+)
+_MAX_ALONE = 2  # events
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -73,7 +89,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 return  # the content filter withheld it: that has its own rule
             if result.error.endswith("its beginning is missing, too"):
                 return  # an excerpt, as the notes say
-            if not asked_server(trace) and has_no_choice_by_its_place(result):
+            if not asked_server(trace) and _has_no_choice_by_its_place(result):
                 yield _report_event_alone(result)
             elif _may_be_an_excerpt(trace, result):
                 yield _report_missing_end(result)
@@ -145,7 +161,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
     elif not _reported(result) and _is_stream_without_error(result):
-        found = explain_emptiness(trace)
+        found = _explain_emptiness(trace)
         title, fix = f"The {name} ended before it contained anything{found.cause}.", found.fix
         stage = Stage.REQUEST if found.is_of_request else None
     elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:
@@ -172,6 +188,57 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         stage=known.stage if known is not None else stage,
         links=() if known is None else links_of(known),
     )
+
+
+class _Emptiness(NamedTuple):
+    """What is said of an empty stream: the end of its title, what to do, and whether the request caused it."""
+
+    cause: str
+    fix: str
+    is_of_request: bool
+
+
+def _explain_emptiness(trace: Trace) -> _Emptiness:
+    """Return the cause of an empty stream where both lengths are known and show it; else how to learn it.
+
+    A server that has begun its stream can no longer refuse the request by a status. llama-cpp-python 0.3.36 reads the
+    prompt only then, and closes the stream where it is longer than the context. vLLM, SGLang and llama.cpp compare the
+    lengths first and refuse; Ollama cuts the prompt and answers.
+    """
+    length = _prompt_length(trace)
+    context = None if trace.server is None else trace.server.max_model_len
+    if length is None or not context or length < context:
+        return _Emptiness("", _ASK_WHOLE, is_of_request=False)
+    cause = f": the prompt has {length:,} tokens, and the context holds {context:,}"
+    fix = f"Shorten the messages or the tools, or {longer_context(trace)}."
+    return _Emptiness(cause, fix, is_of_request=True)
+
+
+def _has_no_choice_by_its_place(result: ChatResult) -> bool:
+    """Return whether a body is nothing but events that have no choice where all is well: a stream's first or last.
+
+    The token counts of the last one say whether anything was generated before it.
+    """
+    lines = [line.partition(":")[2] if line.startswith("data:") else line for line in result.body.split("\n")]
+    events = [decode_json(result.body)] if result.body.lstrip().startswith("{") else [decode_json(one) for one in lines]
+    found = [as_object(one) for one in events if isinstance(one, dict)]
+    return 0 < len(found) <= _MAX_ALONE and all(map(_is_beside_choices, found))
+
+
+def _is_beside_choices(event: JSONObject) -> bool:
+    counts = as_object(event.get("usage"))
+    return (
+        event.get("choices") == []
+        and not event.get("error")
+        and event.get("object") != "chat.completion"
+        and ("usage" not in event or event["usage"] is None or bool(counts.get("completion_tokens")))
+    )
+
+
+def _prompt_length(trace: Trace) -> int | None:
+    """Return how many tokens the prompt has, by the server's or by our own render."""
+    prompt = prompt_of(trace)
+    return None if prompt is None or prompt.tokens is None else len(prompt.tokens)
 
 
 def _known(result: ChatResult) -> Understood | None:

@@ -25,17 +25,28 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, content_of, message_texts
 from prompt_debugger.core.diagnose.leftovers import families_of, next_turn
 from prompt_debugger.core.diagnose.own_settings import stop_at
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.spoken_turns import spoken_turn
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import listed
+
+_STRONG = re.compile(r"(?m)(?:^|(?<=[.!?]))[ \t]{0,4}(?P<label>#{2,3} ?(?:Human|User|USER|HUMAN)) ?: ?")
+_USER = re.compile(r"(?m)^[ \t]{0,4}(?P<label>User|Human|USER|HUMAN): ?(?=\S)")
+_MODEL = re.compile(r"(?m)^[ \t]{0,4}(?:#{2,3} ?)?(?:Assistant|ASSISTANT|AI|Bot|Model): ?")
+_OTHER_LABEL = re.compile(r"(?m)^[ \t>*-]{0,6}\**[A-Z][\w ]{1,20}\**:[ \t*]")  # a speaker of a scene, or a field
+_OF_DIALOGUES = re.compile(
+    r"(?i)\bdialog(?:ue)?s?\b|\bconversations?\b|\btranscripts?\b|\bscript\b|\bexamples?\b|\brole-?play|\bscenes?\b"
+    r"|\bfew-shot\b|\bchat log\b|\bprompt"
+)
+_MIN_BEFORE = 8  # characters of an answer before the invented turn
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -63,7 +74,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _find_spoken(trace: Trace, text: str) -> Iterator[Report]:
     """Report a turn of the user that the model plays, with a label in plain text."""
-    turn = spoken_turn(text, (one.text for one in message_texts(trace.request)))
+    turn = _spoken_turn(text, (one.text for one in message_texts(trace.request)))
     if turn is None:
         return
     label = f"{turn.label}:"
@@ -78,6 +89,45 @@ def _find_spoken(trace: Trace, text: str) -> Iterator[Report]:
         f'["\\n{label}"].',
         certainty=Certainty.INFERRED,
     )
+
+
+class _SpokenTurn(NamedTuple):
+    """A turn of the user that the model plays.
+
+    Attributes:
+        label: How it begins.
+        span: Where the label is.
+    """
+
+    label: str
+    span: Span
+
+
+def _spoken_turn(content: str, asked: Iterable[str] = ()) -> _SpokenTurn | None:
+    r"""Return the turn of the user that an answer continues with; `None` where it may have been asked for.
+
+    Args:
+        content: The answer.
+        asked: Texts of the request's messages.
+
+    >>> _spoken_turn("It is sunny.\n### Human: Thanks\n### Assistant: Bye").label
+    '### Human'
+    >>> _spoken_turn("User: hi\nAssistant: hello") is None, _spoken_turn("See:\nUser: the name of the account") is None
+    (True, True)
+    """
+    strong = _STRONG.search(content)
+    found = strong or _USER.search(content)
+    if found is None:
+        return None
+    before = content[: found.start()]
+    is_answer = len(before.strip()) >= _MIN_BEFORE and not before.rstrip().endswith((":", "`"))
+    is_scene = _OTHER_LABEL.search(before) is not None or _OF_DIALOGUES.search(before) is not None
+    goes_on = _MODEL.search(content, found.end()) is not None
+    if not is_answer or is_scene or "```" in before or not (strong or goes_on):
+        return None
+    if any(found["label"] in text or _OF_DIALOGUES.search(text) is not None for text in asked):
+        return None
+    return _SpokenTurn(found["label"], Span(*found.span()))
 
 
 RULE: Rule = TraceRule(

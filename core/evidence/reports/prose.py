@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
+from prompt_debugger.core.evidence.answers.read import is_answer, read_answer
 from prompt_debugger.core.evidence.copying.gaps import drop_unproven
 from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste, find_readers
-from prompt_debugger.core.evidence.reports.code_values import evidence_of_code
 from prompt_debugger.core.evidence.reports.report_text import begins_template, shown_output
 from prompt_debugger.core.evidence.reports.shown import shown_code, shown_python
-from prompt_debugger.core.evidence.taking import compatible, drop_headless_calls, drop_shortened
+from prompt_debugger.core.evidence.taking import add_answer, as_part, compatible, drop_headless_calls, drop_shortened
+from prompt_debugger.core.evidence.values.printed_values import value_at
 from prompt_debugger.core.formats import CONTROL_TOKEN
 
 MIN_SCORE = 0.6  # of a reader, for a block of prose
@@ -46,6 +49,10 @@ _PRINTS_CONTENT = re.compile(
     r"|f?[\"']?[^\n]{0,40}?\b(?:response|result|resp|res|answer|ai_message|reply)\.content\b)"
 )
 _PROMPT_LEAD = re.compile(r"\b(?:prompt|template|input)\b[^\n]{0,60}(?::|sent|contains?|is|renders?)", re.IGNORECASE)
+_CODE = re.compile(
+    r"(?<!`)`(?=\{\s{0,9}['\"](?:name|arguments|function|id|type|tool_calls|role)['\"])([^`]{20,4000})`(?!`)"
+)
+_MAX_VALUES = 4
 
 
 def evidence_of_prose(text: str) -> Evidence | None:
@@ -58,10 +65,28 @@ def evidence_of_prose(text: str) -> Evidence | None:
         with suppress(RequestError):
             pieces.append(drop_partial_calls(reader.read(paste), text))
     if not pieces:
-        return _read_after_lead(text) or evidence_of_code(text)
+        return _read_after_lead(text) or _evidence_of_code(text)
     if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:
         return pieces[0]
     return merge(compatible(pieces), pieces[0].form, "; ".join(piece.words for piece in pieces))
+
+
+def _evidence_of_code(text: str) -> Evidence | None:
+    """Return the calls or messages that a text shows as code within sentences; `None` where it shows none.
+
+    Of several the first is read, and the others are looked at if there is nothing wrong with it.
+    """
+    found: list[Evidence] = []
+    for code in islice(_CODE.finditer(text), _MAX_VALUES):
+        value = value_at(code[1].strip(), 0)
+        if not is_answer(value):
+            continue
+        try:
+            answer = as_part(read_answer(value))
+        except RequestError:
+            continue
+        found.append(add_answer(Evidence(Form.FRAGMENT, "a call shown as code"), answer))
+    return replace(found[0], others=tuple(found[1:])) if found else None
 
 
 def _read_after_lead(text: str) -> Evidence | None:

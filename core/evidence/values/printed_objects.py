@@ -30,11 +30,11 @@ from prompt_debugger.core.evidence.values.printed_classes import (
     RESPONSES_EVENTS,
     STREAMED,
 )
-from prompt_debugger.core.evidence.values.printed_vendors import cohere_of, gemini_of
 from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT, plain
 
 _KEPT_NULLS = ("content", "finish_reason", "logprobs", "usage")
 _NESTED = re.compile(r"(?<!\A)(?=[A-Z])")
+_WORD_START = re.compile(r"_([a-z])")
 
 
 def class_of(value: JSON) -> str:
@@ -175,7 +175,7 @@ def _read_list(values: list[JSON]) -> JSON:
 def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     """Return how an object without a class, or a dict, is read, by what it holds."""
     if "candidates" in value:
-        return gemini_of
+        return _gemini_of
     choices = value.get("choices")
     if isinstance(choices, list) and any(_is_choice(as_object(choice)) for choice in choices):
         return _completion
@@ -188,6 +188,32 @@ def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     if is_message or (isinstance(value.get("tool_calls"), list) and "role" not in value and "messages" not in value):
         return _anthropic if isinstance(value.get("content"), list) and value.get("type") == "message" else _message
     return _call_alone if is_called_function(value) else None
+
+
+def _gemini_of(value: JSONObject) -> JSON:
+    """Return an answer of Google's client with the names of its REST API; `None` if it is cut."""
+    return None if CUT in value and not value.get("candidates") else _camel(plain(value))
+
+
+def _camel(value: JSON) -> JSON:
+    """Return a value with the names of Google's REST API; what a call holds keeps its own."""
+    if isinstance(value, list):
+        return [_camel(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        _WORD_START.sub(lambda found: found[1].upper(), name): item if name in ("args", "response") else _camel(item)
+        for name, item in value.items()
+        if item is not None
+    }
+
+
+def _cohere_of(value: JSONObject) -> JSON:
+    """Return an answer of Cohere's client; `None` for one that is cut within its message."""
+    message = as_object(value.get("message"))
+    calls = message.get("tool_calls")
+    is_whole = all(CUT not in as_object(call) for call in (calls if isinstance(calls, list) else ()))
+    return plain(value) if is_whole and message and CUT not in message else None
 
 
 def _call_alone(value: JSONObject) -> JSON:
@@ -370,8 +396,8 @@ _BY_CLASS: Mapping[str, Callable[[JSONObject], JSON]] = {
     **dict.fromkeys(ITEMS, _lone_item),
     **dict.fromkeys(BLOCKS, _lone_block),
     **dict.fromkeys(LANGCHAIN, _langchain),
-    **dict.fromkeys(GEMINI, gemini_of),
-    **dict.fromkeys(COHERE, cohere_of),
+    **dict.fromkeys(GEMINI, _gemini_of),
+    **dict.fromkeys(COHERE, _cohere_of),
     "Message": _read_message_class,
     "BetaMessage": _read_message_class,
     "ToolsBetaMessage": _read_message_class,

@@ -8,7 +8,7 @@ import pytest
 
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, Usage
 from prompt_debugger.core.diagnose.rules.base import Report
-from prompt_debugger.core.diagnose.stream_lacks import find_lacking
+from prompt_debugger.core.diagnose.rules.stream_differs import find_lacking
 
 
 def answer(

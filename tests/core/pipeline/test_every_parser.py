@@ -9,7 +9,7 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import ParserOutcome, VllmOutcome
 from prompt_debugger.core.parse.engines import ParseOptions, RawOutput
 from prompt_debugger.core.parse.engines.process import HelperFailedError
-from prompt_debugger.core.pipeline.every_parser import ENGINE_S, ask_within_time
+from prompt_debugger.core.pipeline.case_parser import ENGINE_S, ask_within_time
 
 NAMES = [*(f"vllm:p{number}" for number in range(10)), *(f"sglang@0.5.23:p{number}" for number in range(3))]
 

@@ -9,6 +9,7 @@ say that the parser was asked (`layer`). Releases before 0.32 have another one: 
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import importlib.util
@@ -17,7 +18,7 @@ import logging
 import sys
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,7 +26,6 @@ from typing import Any
 from prompt_debugger.core.parse.engines.vllm_worker.message import Call, GrowingMessage, Message
 from prompt_debugger.core.parse.engines.wheel_worker.packages import empty_packages, version_next_to
 from prompt_debugger.core.parse.engines.wheel_worker.readers import Asked, Delta, Reader, call_part, finish_reason
-from prompt_debugger.core.parse.engines.wheel_worker.source import definitions
 
 NAME = "mlx-lm"
 _EMPTY = ("mlx_lm", "mlx_lm.tool_parsers", "mlx_lm.chat_templates")
@@ -182,11 +182,34 @@ def _own_code() -> SimpleNamespace | None:
     folder = Path(next(iter(sys.modules["mlx_lm"].__path__)))
     found: dict[str, Any] = {}
     for file, names in _OWN.items():
-        made = definitions(folder / file, names, {"deque": deque, "json": json, "logging": logging, "uuid": uuid})
+        made = _definitions(folder / file, names, {"deque": deque, "json": json, "logging": logging, "uuid": uuid})
         if made is None:
             return None
         found |= made
     return SimpleNamespace(**found)
+
+
+def _definitions(file: Path, names: Collection[str], around: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return some top-level functions and classes of a file, which is not run besides.
+
+    Args:
+        file: A Python file.
+        names: What is wanted of it.
+        around: What these _definitions use of the rest of the file and of its imports.
+
+    Returns:
+        The _definitions by name; `None` where the file lacks one of them.
+    """
+    if not file.is_file():
+        return None
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree.body = [one for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef) and one.name in names]
+    if len({one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)}) < len(set(names)):
+        return None
+    namespace = dict(around)
+    code = compile(tree, str(file), "exec", flags=annotations.compiler_flag)
+    exec(code, namespace)
+    return {name: namespace[name] for name in names}
 
 
 def _read_whole(module: Any, tools: Any, thinking: tuple[str, str], prompt_end: str, text: str) -> Message:

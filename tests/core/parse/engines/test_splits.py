@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.parse.engines.vllm_worker.differences import Follower
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, written_like
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece, texts_by_prefix
-from prompt_debugger.core.parse.engines.vllm_worker.splits import compare
+from prompt_debugger.core.parse.engines.vllm_worker.splits import Follower, compare
 
 
 def content(text):
