@@ -49,6 +49,18 @@ def as_number(value: JSON) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def text_or_json(value: JSON) -> str:
+    """Return a text as it is, and any other value as JSON: so chat completions have the arguments of a call."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def either_case(value: JSONObject, camel: str) -> JSON:
+    """Return a field of Gemini's by its name in camel case, or else in snake case."""
+    if camel in value:
+        return value[camel]
+    return value.get("".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in camel))
+
+
 def replace_at(root: JSON, steps: tuple[str | int, ...], value: JSON) -> JSON:
     """Return a copy of a JSON value with another value at the place to which the keys and indices in `steps` lead."""
     if not steps:

@@ -249,3 +249,18 @@ def _completion(evidence: Evidence, text: str) -> Completion:
         return replace(raw, completeness_reason=KEEPS_TOKENS) if is_text_alone else raw
     reason = _IN_LOG if evidence.form is Form.LOG else MAY_BE_CONTENT
     return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)
+
+
+def content_alone(text: str, *notes: str) -> Evidence:
+    """Return the content of a message as evidence."""
+    return Evidence(
+        Form.ANSWER,
+        "the content of a message",
+        chat=ChatResult({"role": "assistant", "content": text}, None),
+        notes=notes,
+    )
+
+
+def output_alone(raw: str, notes: tuple[str, ...] = ()) -> Evidence:
+    """Return a raw output as evidence."""
+    return Evidence(Form.OUTPUT, f"a raw output of {len(raw):,} characters", raw=raw, notes=notes)

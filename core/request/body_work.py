@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.json_values import text_or_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 
 MAX_NOTICES = 50
@@ -84,7 +84,7 @@ class BodyWork:
             within: Name of the field with its arguments in the other body; "" for `arguments`.
             named: Name of the field with its id in the other body.
         """
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        text = text_or_json(arguments)
         call: JSONObject = {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
         last = self.messages[-1] if self.messages else None
         if not isinstance(last, dict) or last.get("role") != "assistant":

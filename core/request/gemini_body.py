@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from prompt_debugger.core.base.json_values import as_object, objects_in
+from prompt_debugger.core.base.json_values import as_object, either_case, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.request.body_work import BodyWork, CallIds
 
@@ -34,7 +34,7 @@ def is_gemini_body(value: JSONObject) -> bool:
 
 def convert_gemini(value: JSONObject, work: BodyWork) -> None:
     """Convert a body for generateContent; what chat completions cannot express is noted in `work`."""
-    system = _get(value, "systemInstruction")
+    system = either_case(value, "systemInstruction")
     if system is not None:
         work.place = "systemInstruction"
         work.add({"role": "system", "content": _texts(system)}, "parts")
@@ -56,13 +56,6 @@ def convert_gemini(value: JSONObject, work: BodyWork) -> None:
             _field(name, option, work)
 
 
-def _get(value: JSONObject, camel: str) -> JSON:
-    """Return a field by its name in camel case, or else in snake case."""
-    if camel in value:
-        return value[camel]
-    return value.get("".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in camel))
-
-
 def _texts(value: JSON) -> str:
     if isinstance(value, str):
         return value
@@ -76,7 +69,7 @@ def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> N
     calls: list[tuple[str, JSONObject]] = []
     reasoning: list[str] = []
     for index, part in enumerate(objects_in(content.get("parts"))):
-        call, result = (as_object(_get(part, name)) for name in ("functionCall", "functionResponse"))
+        call, result = (as_object(either_case(part, name)) for name in ("functionCall", "functionResponse"))
         if call:
             calls.append((f"parts[{index}].functionCall", call))
         elif result:
@@ -92,7 +85,7 @@ def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> N
                 texts.append({"type": "text", "text": part["text"]})
         else:
             _other_part(part, f"{place}.parts[{index}]", texts, work)
-        if _get(part, "thoughtSignature") is not None:
+        if either_case(part, "thoughtSignature") is not None:
             work.note_loss(f"{place}.parts[{index}]", "`thoughtSignature` does not exist in chat completions.")
     if texts or (calls and role == "assistant"):
         only = as_object(texts[0]) if len(texts) == 1 else {}
@@ -106,7 +99,7 @@ def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> N
 
 
 def _other_part(part: JSONObject, place: str, texts: list[JSON], work: BodyWork) -> None:
-    data = as_object(_get(part, "inlineData"))
+    data = as_object(either_case(part, "inlineData"))
     if data:
         kind = data.get("mimeType") or data.get("mime_type")
         url = f"data:{kind};base64,{data.get('data')}"
@@ -121,7 +114,7 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
         case "tools":
             work.body["tools"] = _tools(option, work)
         case "toolConfig" | "tool_config":
-            _tool_config(as_object(_get(as_object(option), "functionCallingConfig")), work)
+            _tool_config(as_object(either_case(as_object(option), "functionCallingConfig")), work)
         case "generationConfig" | "generation_config" | "config":
             _config(as_object(option), work)
         case _ if option not in (None, False, []):
@@ -140,14 +133,14 @@ def _tools(option: JSON, work: BodyWork) -> list[JSON]:
 
 
 def _declared(tool: JSONObject, work: BodyWork) -> list[JSON]:
-    declarations = objects_in(_get(tool, "functionDeclarations"))
+    declarations = objects_in(either_case(tool, "functionDeclarations"))
     if not declarations:
         names = ", ".join(f"`{name[:40]}`" for name in list(tool)[:4])
         work.note_loss("tools", f"The built-in tool {names} does not exist in chat completions.")
     made: list[JSON] = []
     for declared in declarations:
         function: JSONObject = {name: declared[name] for name in ("name", "description") if name in declared}
-        schema = _get(declared, "parametersJsonSchema") or declared.get("parameters")
+        schema = either_case(declared, "parametersJsonSchema") or declared.get("parameters")
         if schema is not None:
             function["parameters"] = _schema(schema)
         made.append({"type": "function", "function": function})
@@ -169,7 +162,7 @@ def _schema(value: JSON, depth: int = 0) -> JSON:
 
 
 def _tool_config(config: JSONObject, work: BodyWork) -> None:
-    mode, names = str(config.get("mode", "AUTO")), _get(config, "allowedFunctionNames")
+    mode, names = str(config.get("mode", "AUTO")), either_case(config, "allowedFunctionNames")
     work.body["tool_choice"] = _CHOICES.get(mode, mode.lower())
     if isinstance(names, list) and len(names) == 1 and mode == "ANY":
         work.body["tool_choice"] = {"type": "function", "function": {"name": names[0]}}
@@ -179,7 +172,7 @@ def _tool_config(config: JSONObject, work: BodyWork) -> None:
 
 def _config(config: JSONObject, work: BodyWork) -> None:
     kinds = ("responseMimeType", "responseSchema", "responseJsonSchema")
-    mime, *schemas = (_get(config, name) for name in kinds)
+    mime, *schemas = (either_case(config, name) for name in kinds)
     schema = next((one for one in schemas if one is not None), None)
     if schema is not None:
         work.body["response_format"] = {
@@ -189,8 +182,10 @@ def _config(config: JSONObject, work: BodyWork) -> None:
     elif mime == "application/json":
         work.body["response_format"] = {"type": "json_object"}
     for name, value in config.items():
-        camel = next((one for one in _CONFIG if _get({name: value}, one) is not None), None)
+        camel = next((one for one in _CONFIG if either_case({name: value}, one) is not None), None)
         if camel is not None:
             work.body[_CONFIG[camel]] = value
-        elif not any(_get({name: value}, kind) is not None for kind in kinds) and value not in (None, False, []):
+            continue
+        is_kind = any(either_case({name: value}, kind) is not None for kind in kinds)
+        if not is_kind and value not in (None, False, []):
             work.note_loss(f"generationConfig.{name}", f"`{name[:40]}` does not exist in chat completions.")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from prompt_debugger.core.base.json_values import text_or_json
 from prompt_debugger.core.base.types import JSON, CallOutcome, JSONObject, Trace
 from prompt_debugger.core.report.wire.form import dump_document
 from prompt_debugger.core.tools.conversation import (
@@ -88,7 +87,7 @@ def _turn(turn: ConversationTurn, number: int) -> JSONObject:
         "tone": strip["tone"],
         "verdict": strip["sentence"],
         "said": lines + ([{"who": "user", "text": shortened(user, _MAX_TEXT)}] if user else []),
-        "content": shortened(_text_of(message.get("content")), _MAX_TEXT),
+        "content": shortened(text_or_json(message.get("content")), _MAX_TEXT),
         "calls": [_call(call) for call in returned_calls(trace)],
         "finish_reason": None if trace.chat is None else trace.chat.finish_reason,
         "written": turn.written,
@@ -107,17 +106,11 @@ def _said_by_user(trace: Trace) -> str:
     """Return what the user said last, where that is what the turn began with."""
     messages = trace.request.body.get("messages")
     last = messages[-1] if isinstance(messages, list) and messages else None
-    return _text_of(last.get("content")) if isinstance(last, dict) and last.get("role") == "user" else ""
+    return text_or_json(last.get("content")) if isinstance(last, dict) and last.get("role") == "user" else ""
 
 
 def _call(call: JSONObject) -> JSONObject:
     function = call.get("function")
     named: JSONObject = function if isinstance(function, dict) else {}
-    arguments = _text_of(named.get("arguments"))
+    arguments = text_or_json(named.get("arguments"))
     return {"id": call.get("id"), "name": str(named.get("name")), "arguments": shortened(arguments, _MAX_TEXT)}
-
-
-def _text_of(value: JSON) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

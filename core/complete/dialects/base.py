@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.json_values import text_or_json
 from prompt_debugger.core.base.types import JSON, Api, ChatResult, JSONObject, StreamDelta, Usage
 from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.complete.dialects._answer import Answer
@@ -37,25 +38,31 @@ class Dialect:
 
 
 @dataclass(slots=True)
-class MessageDraft:
+class Notes:
+    """Sentences on what has no place in a message of chat completions."""
+
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, words: str) -> None:
+        """Keep a sentence, once."""
+        if words not in self.notes and len(self.notes) < 20:
+            self.notes.append(words)
+
+
+@dataclass(slots=True)
+class MessageDraft(Notes):
     """A message that is made of blocks, items or parts of another API."""
 
     texts: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     calls: list[JSON] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     def call(self, call_id: JSON, name: JSON, arguments: JSON) -> None:
         """Add a tool call; arguments that are not a text are written as one."""
-        function: JSONObject = {"name": name, "arguments": text_of_arguments(arguments)}
+        function: JSONObject = {"name": name, "arguments": text_or_json(arguments)}
         named: JSONObject = {} if call_id is None else {"id": call_id}
         self.calls.append({**named, "type": "function", "function": function})
-
-    def note(self, words: str) -> None:
-        """Keep a sentence on what has no place in a message, once."""
-        if words not in self.notes and len(self.notes) < 20:
-            self.notes.append(words)
 
     def message(self, separator: str = "\n") -> JSONObject:
         """Return the message; content is `None` where no text was written."""
@@ -67,17 +74,17 @@ class MessageDraft:
         return {**message, "tool_calls": [*self.calls]} if self.calls else message
 
 
-class StreamDraft:
+class StreamDraft(Notes):
     """A stream of another API as the deltas that a stream of chat completions would have had."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._assembler = MessageAssembler()
         self._deltas: list[StreamDelta] = []
         self.finish_reason: str | None = None
         self.stop_reason: str | None = None
         self.usage: Usage | None = None
         self.error: str | None = None
-        self.notes: list[str] = []
 
     def add(self, delta: JSONObject, finish_reason: str | None = None) -> None:
         """Take what an event adds."""
@@ -91,7 +98,7 @@ class StreamDraft:
         """Take a part of a tool call."""
         function: JSONObject = {} if name is None else {"name": name}
         if arguments is not None:
-            function["arguments"] = text_of_arguments(arguments)
+            function["arguments"] = text_or_json(arguments)
         part: JSONObject = {"index": index, "function": function}
         if call_id is not None:
             part |= {"id": call_id, "type": "function"}
@@ -100,11 +107,6 @@ class StreamDraft:
     def fail(self, words: str) -> None:
         """Keep the first thing that went wrong."""
         self.error = self.error or words
-
-    def note(self, words: str) -> None:
-        """Keep a sentence on what has no place in a message, once."""
-        if words not in self.notes and len(self.notes) < 20:
-            self.notes.append(words)
 
     @property
     def message(self) -> JSONObject:
@@ -139,11 +141,6 @@ class StreamDraft:
         words = f"a stream of {api}"
         notes = ("The message was assembled from a stream.", *self.notes)
         return Answer(chat, chat, finish_reason=chat.finish_reason, notes=notes, words=words)
-
-
-def text_of_arguments(arguments: JSON) -> str:
-    """Return arguments as the text that chat completions have for them."""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def of_message(

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from prompt_debugger.core.base.errors import shorten
-from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text, either_case, objects_in
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
 from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
@@ -54,22 +54,15 @@ _MAX_STEPS = 40
 _MAX_GAP = 1_000  # entries that a list may lack before the one that is set
 
 
-def _get(value: JSONObject, camel: str) -> JSON:
-    """Return a field by its name in camel case, or else in snake case."""
-    if camel in value:
-        return value[camel]
-    return value.get("".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in camel))
-
-
 def _is_answer(value: JSONObject) -> bool:
     if "choices" in value or "contents" in value:
         return False
     candidates = objects_in(value.get("candidates"))
     if candidates:
-        return any("content" in one or _get(one, "finishReason") is not None for one in candidates)
+        return any("content" in one or either_case(one, "finishReason") is not None for one in candidates)
     if "expireTime" in value:
         return False  # what `cachedContents` answers
-    return isinstance(_get(value, "promptFeedback"), dict) or isinstance(_get(value, "usageMetadata"), dict)
+    return any(isinstance(either_case(value, name), dict) for name in ("promptFeedback", "usageMetadata"))
 
 
 def _read_answer(value: JSONObject) -> Answer:
@@ -81,7 +74,7 @@ def _read_answer(value: JSONObject) -> Answer:
     for part in _parts(first):
         match _kind(part):
             case "call":
-                call = as_object(_get(part, "functionCall"))
+                call = as_object(either_case(part, "functionCall"))
                 draft.call(call.get("id"), call.get("name"), call.get("args") or {})
             case "thought":
                 draft.reasoning.append(as_text(part.get("text")) or "")
@@ -94,7 +87,7 @@ def _read_answer(value: JSONObject) -> Answer:
         _API,
         draft.message(""),
         _reason(value, first, has_calls=bool(draft.calls)),
-        whole=value if _get(first, "finishReason") is not None or not candidates else None,
+        whole=value if either_case(first, "finishReason") is not None or not candidates else None,
         usage=_usage(value),
         notes=draft.notes,
     )
@@ -112,7 +105,7 @@ def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
         for part in _parts(first):
             kind = _kind(part)
             if kind == "call":
-                calls.take(as_object(_get(part, "functionCall")), draft)
+                calls.take(as_object(either_case(part, "functionCall")), draft)
             elif kind in ("thought", "text"):
                 draft.add({"reasoning" if kind == "thought" else "content": as_text(part.get("text")) or ""})
             else:
@@ -142,8 +135,8 @@ class _CallsInPieces:
 
     def take(self, call: JSONObject, draft: StreamDraft) -> None:
         """Take a `functionCall`: a whole call, or the first, a further or the last piece of one."""
-        goes_on = _field(call, "willContinue") is True
-        pieces = objects_in(_field(call, "partialArgs"))
+        goes_on = either_case(call, "willContinue") is True
+        pieces = objects_in(either_case(call, "partialArgs"))
         if call.get("name") is not None or (self._begun is None and not pieces):
             self.finish(draft)
             if not goes_on and not pieces:
@@ -151,7 +144,8 @@ class _CallsInPieces:
                 return
             self._begun, self._arguments = call, {}
         for piece in pieces:
-            self._arguments = _set(self._arguments, _steps(as_text(_field(piece, "jsonPath")) or ""), _value_of(piece))
+            steps = _steps(as_text(either_case(piece, "jsonPath")) or "")
+            self._arguments = _set(self._arguments, steps, _value_of(piece))
         if not goes_on and self._begun is not None:
             self.finish(draft)
 
@@ -166,14 +160,9 @@ class _CallsInPieces:
         self.count += 1
 
 
-def _field(value: JSONObject, camel: str) -> JSON:
-    snake = re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", camel)
-    return value[camel] if camel in value else value.get(snake)
-
-
 def _value_of(piece: JSONObject) -> JSON:
-    given = next((name for name in _VALUES if _field(piece, name) is not None), None)
-    return None if given in (None, "nullValue") else _field(piece, str(given))
+    given = next((name for name in _VALUES if either_case(piece, name) is not None), None)
+    return None if given in (None, "nullValue") else either_case(piece, str(given))
 
 
 def _steps(path: str) -> list[str | int]:
@@ -216,7 +205,7 @@ def _parts(candidate: JSONObject) -> tuple[JSONObject, ...]:
 
 def _kind(part: JSONObject) -> str:
     """Return what a part is; fields that a client prints as null are not there."""
-    if isinstance(_get(part, "functionCall"), dict):
+    if isinstance(either_case(part, "functionCall"), dict):
         return "call"
     if isinstance(part.get("text"), str):
         return "thought" if part.get("thought") is True else "text"
@@ -225,8 +214,8 @@ def _kind(part: JSONObject) -> str:
 
 
 def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str | None:
-    blocked = _get(as_object(_get(value, "promptFeedback")), "blockReason")
-    given = _get(candidate, "finishReason")
+    blocked = either_case(as_object(either_case(value, "promptFeedback")), "blockReason")
+    given = either_case(candidate, "finishReason")
     number = as_count(given) or 0
     reason = as_text(given) or (_NUMBERED[number] if 0 <= number < len(_NUMBERED) else f"number {number}") or None
     if reason is None:
@@ -238,11 +227,11 @@ def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str
 def _list_reasons(value: JSONObject, candidate: JSONObject) -> list[str]:
     """Return what an answer says of an end that the API does not define."""
     sentences: list[str] = []
-    if words := as_text(_get(candidate, "finishMessage")):
+    if words := as_text(either_case(candidate, "finishMessage")):
         sentences.append(f"The API says: {shorten(words, 300)}")
-    if blocked := _get(as_object(_get(value, "promptFeedback")), "blockReason"):
+    if blocked := either_case(as_object(either_case(value, "promptFeedback")), "blockReason"):
         sentences.append(f"The prompt was blocked: {shorten(blocked)}.")
-    if _get(candidate, "finishReason") == "MALFORMED_FUNCTION_CALL":
+    if either_case(candidate, "finishReason") == "MALFORMED_FUNCTION_CALL":
         sentences.append(
             "`MALFORMED_FUNCTION_CALL`: the model wrote a call that the API could not parse, and the API dropped it."
         )
@@ -250,9 +239,12 @@ def _list_reasons(value: JSONObject, candidate: JSONObject) -> list[str]:
 
 
 def _usage(value: JSONObject) -> Usage | None:
-    usage = as_object(_get(value, "usageMetadata"))
-    prompt, total = as_count(_get(usage, "promptTokenCount")), as_count(_get(usage, "totalTokenCount"))
-    written = [as_count(_get(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
+    usage = as_object(either_case(value, "usageMetadata"))
+    prompt, total = (
+        as_count(either_case(usage, "promptTokenCount")),
+        as_count(either_case(usage, "totalTokenCount")),
+    )
+    written = [as_count(either_case(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
     known = [count for count in written if count is not None]
     if not any((prompt, *known)):  # LiteLLM streams zeros where it did not ask for counts
         return None

@@ -29,6 +29,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import is_partial
+from prompt_debugger.core.base.json_values import text_or_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
@@ -83,9 +84,7 @@ def _no_list(form: str, calls: JSON) -> Report:
     return Report(
         title=f"`tool_calls` of the message is {form}, where a list of calls belongs.",
         detail="Clients read a list of objects there: they find no call, or fail.",
-        evidence=(
-            in_message("tool_calls", calls if isinstance(calls, str) else json.dumps(calls, ensure_ascii=False)),
-        ),
+        evidence=(in_message("tool_calls", text_or_json(calls)),),
         fix="Find out what wrote the message: a server, a gateway or one's own code that saved it encoded once too "
         'often. It must be a list such as `[{"id": …, "type": "function", "function": {…}}]`.',
     )

@@ -8,12 +8,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.evidence.answers.read import is_event_list
+from prompt_debugger.core.evidence.answers.read import is_event_list, lines_of_events
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.reports.captions import are_captions
 from prompt_debugger.core.evidence.values.json_of import json_of
@@ -42,8 +41,7 @@ def _close(joined: list[Block], run: list[tuple[int, JSONObject]]) -> None:
     events = [event for _, event in run]
     if len(run) > 1 and is_event_list(events):
         start, stop = run[0][0], run[-1][0] + 1
-        lines = "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
-        joined[start:stop] = [Block(lines, BlockKind.JSON, joined[start].lead)]
+        joined[start:stop] = [Block(lines_of_events(events), BlockKind.JSON, joined[start].lead)]
     run.clear()
 
 

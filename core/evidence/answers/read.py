@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError, shorten
@@ -160,6 +160,11 @@ def events_in_list(values: list[JSON]) -> Events | None:
         return events_of_objects(_as_chunks(objects))
     chunks = chunks_of_deltas(values)
     return None if chunks is None else events_of_objects(chunks)
+
+
+def lines_of_events(events: Iterable[JSONObject]) -> str:
+    """Return events as the transcript of a stream, one JSON object a line."""
+    return "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
 
 
 def read_stream(text: str) -> Answer:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_count, as_object, objects_in
+from prompt_debugger.core.base.json_values import as_count, as_object, objects_in, text_or_json
 from prompt_debugger.core.base.types import JSON, JSONObject
 
 _DELTA_FIELDS = frozenset(
@@ -148,7 +148,7 @@ def _read_workers_ai(held: JSONObject) -> Shaped:
     calls: list[JSON] = []
     for one in objects_in(held.get("tool_calls")):
         given = one.get("arguments")
-        arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        arguments = text_or_json(given)
         calls.append({"type": "function", "function": {"name": one.get("name"), "arguments": arguments}})
     message: JSONObject = {"role": "assistant", "content": held["response"]}
     if calls:
@@ -224,7 +224,7 @@ def call_of_langchain(value: JSONObject) -> JSONObject | None:
     arguments = value.get("args")
     if value.get("type") not in ("tool_call", "invalid_tool_call") or not isinstance(value.get("name"), str):
         return None
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    text = text_or_json(arguments)
     return {"id": value.get("id"), "type": "function", "function": {"name": value["name"], "arguments": text}}
 
 

@@ -9,11 +9,10 @@ It is the text of an answer, not a raw output: a server returned it as it is.
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
 from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import Evidence, content_alone
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.values.json_fragment import ends_an_answer
@@ -34,8 +33,7 @@ def _finds(paste: Paste) -> float:
 
 
 def _read(paste: Paste) -> Evidence:
-    chat = ChatResult({"role": "assistant", "content": paste.text.strip()}, None)
-    return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(READ_AS_CONTENT,))
+    return content_alone(paste.text.strip(), READ_AS_CONTENT)
 
 
 READER = Reader(Form.ANSWER, _finds, _read)

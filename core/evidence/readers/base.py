@@ -61,17 +61,21 @@ def checked_row(row: int, count: int) -> int:
     return row
 
 
-def earlier_answers(count: int, read: Callable[[int], Evidence]) -> tuple[Evidence, ...]:
-    """Return the answers before the newest one, each for where nothing is wrong with those after it.
+def read_newest(paste: Paste, count: int, read: Callable[[int], Evidence]) -> Evidence:
+    """Return the answer that is wanted; with the newest, those before it, for where nothing is wrong with it.
 
     Args:
-        count: How many answers there are, the newest included.
+        paste: Says which answer is wanted.
+        count: How many answers there are.
         read: Reads one by its number, counted from the newest, which is 1.
     """
+    evidence = read(checked_row(paste.row, count))
+    if paste.row > 1:
+        return evidence
     found: list[Evidence] = []
     for row in range(2, min(count, _MAX_EARLIER + 1) + 1):
         note = f"Answer {count - row + 1} of {count:,} is shown: no problem was found in those after it."
         with suppress(RequestError):
             one = read(row)
             found.append(replace(one, notes=(note, *one.notes)))
-    return tuple(found)
+    return replace(evidence, others=tuple(found))

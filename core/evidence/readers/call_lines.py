@@ -10,14 +10,13 @@ Other lines of JSON are a log: one line is read.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.evidence.answers.read import read_answer, read_stream
+from prompt_debugger.core.evidence.answers.read import lines_of_events, read_answer, read_stream
 from prompt_debugger.core.evidence.answers.shapes import chunk_of_call, is_called_function
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import Evidence, output_alone
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer, as_part, of_deltas_alone
@@ -36,10 +35,10 @@ def _finds(paste: Paste) -> float:
 def _read(paste: Paste) -> Evidence:
     lines = list(_lines(paste.text))
     if all(_is_bare(line) for line in lines):
-        return Evidence(Form.OUTPUT, f"a raw output of {len(paste.text.strip()):,} characters", raw=paste.text.strip())
+        return output_alone(paste.text.strip())
     if all(_has_name(line) for line in lines):
         return add_answer(Evidence(Form.ANSWER, "tool calls of a message"), as_part(read_answer([*lines])))
-    answer = as_part(read_stream("\n".join(json.dumps(chunk, ensure_ascii=False) for chunk in _chunks(lines))))
+    answer = as_part(read_stream(lines_of_events(_chunks(lines))))
     stream = Evidence(Form.STREAM, "a streamed response", notes=(_NOTE,))
     return of_deltas_alone(add_answer(stream, answer))
 

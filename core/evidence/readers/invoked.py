@@ -13,12 +13,11 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
-import json
 import re
 from functools import lru_cache
 
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.evidence.answers.read import is_event_list, read_stream
+from prompt_debugger.core.evidence.answers.read import is_event_list, lines_of_events, read_stream
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -67,8 +66,8 @@ def _finds(paste: Paste) -> float:
 
 
 def _read(paste: Paste) -> Evidence:
-    text = "\n".join(json.dumps(event, ensure_ascii=False) for event in _events(paste.text))
-    evidence = add_answer(Evidence(Form.STREAM, "a streamed response"), read_stream(text))
+    answer = read_stream(lines_of_events(_events(paste.text)))
+    evidence = add_answer(Evidence(Form.STREAM, "a streamed response"), answer)
     return of_deltas_alone(evidence) if any(_NO_BEGINNING in note for note in evidence.notes) else evidence
 
 

@@ -11,14 +11,13 @@ Source: https://llm.datasette.io/en/stable/logging.html and simonw/llm, llm/cli.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete.answers import usage_of
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row, earlier_answers
+from prompt_debugger.core.evidence.readers.base import Paste, Reader, read_newest
 from prompt_debugger.core.evidence.values.framework_messages import assistant_of, call_of
 
 _FIELDS = frozenset({"id", "model", "prompt", "response", "conversation_id", "duration_ms", "datetime_utc"})
@@ -37,12 +36,7 @@ def _entries(value: JSON) -> list[JSONObject]:
 
 def _read(paste: Paste) -> Evidence:
     newest = _entries(paste.value)[::-1]
-    evidence = _read_one(newest, checked_row(paste.row, len(newest)))
-    return (
-        evidence
-        if paste.row > 1
-        else replace(evidence, others=earlier_answers(len(newest), lambda row: _read_one(newest, row)))
-    )
+    return read_newest(paste, len(newest), lambda row: _read_one(newest, row))
 
 
 def _read_one(newest: Sequence[JSONObject], row: int) -> Evidence:

@@ -19,7 +19,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row, earlier_answers
+from prompt_debugger.core.evidence.readers.base import Paste, Reader, read_newest
 from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 
@@ -49,12 +49,7 @@ def _read(paste: Paste) -> Evidence:
     answers = _answers(paste)[::-1]
     if not answers:
         raise RequestError("No event has the answer of a model.", "Paste the events with their `tool_call_metadata`.")
-    evidence = _read_one(answers, checked_row(paste.row, len(answers)))
-    return (
-        evidence
-        if paste.row > 1
-        else replace(evidence, others=earlier_answers(len(answers), lambda row: _read_one(answers, row)))
-    )
+    return read_newest(paste, len(answers), lambda row: _read_one(answers, row))
 
 
 def _read_one(answers: Sequence[JSONObject], row: int) -> Evidence:

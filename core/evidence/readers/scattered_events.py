@@ -9,7 +9,6 @@ All objects of the text must be events of one stream: deltas of calls, chunks, o
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +18,7 @@ from itertools import pairwise
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import closed_strings
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Span
-from prompt_debugger.core.evidence.answers.read import is_event_list, read_stream
+from prompt_debugger.core.evidence.answers.read import is_event_list, lines_of_events, read_stream
 from prompt_debugger.core.evidence.answers.shapes import chunk_of_call
 from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -64,11 +63,10 @@ def _read(paste: Paste) -> Evidence:
     events = _events(text)
     if not events:
         raise RequestError("The objects in the text are not events of one stream.", "Paste only the stream.")
-    lines = "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
     note = f"{len(events)} objects in the text were read as the events of a stream."
     if text != paste.text:
         note = f"{note} The text contains more than one stream; the last one was read."
-    answer = as_part(read_stream(lines))
+    answer = as_part(read_stream(lines_of_events(events)))
     if _has_gaps(text) and answer.chat is not None:
         chat = replace(answer.chat, deltas=head_deltas(answer.chat))
         answer = answer._replace(chat=chat, stream=chat)

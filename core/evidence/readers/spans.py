@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, text_or_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Request
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.errors.copied import error_of_text
@@ -260,10 +260,8 @@ def _read_parts(message: JSONObject) -> list[JSONObject]:
     kinds = [(as_object(part).get("type"), as_object(part)) for part in parts]
     results = [part for kind, part in kinds if kind == "tool_call_response"]
     if results:
-        return [
-            {"role": "tool", "tool_call_id": one.get("id"), "content": _text_of(one.get("response", one.get("result")))}
-            for one in results
-        ]
+        given = [(one.get("id"), one.get("response", one.get("result"))) for one in results]
+        return [{"role": "tool", "tool_call_id": call_id, "content": text_or_json(value)} for call_id, value in given]
     found: JSONObject = {"role": message.get("role", "assistant")}
     texts = [str(part.get("content", "")) for kind, part in kinds if kind == "text"]
     thoughts = [str(part.get("content", "")) for kind, part in kinds if kind in ("reasoning", "thinking")]
@@ -275,7 +273,7 @@ def _read_parts(message: JSONObject) -> list[JSONObject]:
 
 
 def _call(part: JSONObject) -> JSONObject:
-    function = {"name": part.get("name"), "arguments": _text_of(part.get("arguments"))}
+    function = {"name": part.get("name"), "arguments": text_or_json(part.get("arguments"))}
     return {"id": part.get("id"), "type": "function", "function": function}
 
 
@@ -340,10 +338,6 @@ def _decoded(value: JSON) -> JSON:
 
 def _joined(parts: JSON) -> str:
     return "".join(str(as_object(part).get("content", "")) for part in (parts if isinstance(parts, list) else []))
-
-
-def _text_of(value: JSON) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 READER = Reader(Form.EXCHANGE, _finds, _read)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
 from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import Evidence, content_alone
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import MARKER
@@ -59,8 +58,7 @@ def _has_client_call(text: str) -> bool:
 
 
 def _read(paste: Paste) -> Evidence:
-    chat = ChatResult({"role": "assistant", "content": paste.text.strip()}, None)
-    return Evidence(Form.ANSWER, "the content of a message", chat=chat, notes=(READ_AS_CONTENT,))
+    return content_alone(paste.text.strip(), READ_AS_CONTENT)
 
 
 READER = Reader(Form.ANSWER, _finds, _read)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import Evidence, output_alone
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
@@ -37,7 +37,7 @@ def _finds(paste: Paste) -> float:
 
 
 def _read(paste: Paste) -> Evidence:
-    return Evidence(Form.OUTPUT, f"a raw output of {len(paste.text):,} characters", raw=paste.text)
+    return output_alone(paste.text)
 
 
 READER = Reader(Form.OUTPUT, _finds, _read)

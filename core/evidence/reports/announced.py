@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.evidence.errors.not_errors import has_code, is_source
-from prompt_debugger.core.evidence.evidence import Evidence, Part
+from prompt_debugger.core.evidence.evidence import Evidence, Part, content_alone
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.reports.leads import is_of_other
-from prompt_debugger.core.evidence.reports.prose import content_evidence
 from prompt_debugger.core.evidence.reports.report_text import is_template
 
 _FORMS = ("response_format", "structured_outputs", "guided_json", "guided_choice", "guided_regex", "guided_grammar")
@@ -64,7 +63,7 @@ def announced_content(
     block, lead, text = shown[0]
     said = lead.strip(" *_`:\uff1a#")[-60:]
     note = f"The text below *{said}* was taken for the content of the answer to the request."
-    return block, replace(content_evidence(text.strip("\n")), notes=(note,))
+    return block, replace(content_alone(text.strip("\n")), notes=(note,))
 
 
 def _labelled(block: Block) -> tuple[str, str]:

@@ -15,12 +15,11 @@ from itertools import islice
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import has_any
-from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.evidence.answers.read import is_answer, read_answer
 from prompt_debugger.core.evidence.copying.gaps import drop_unproven
 from prompt_debugger.core.evidence.copying.raw_output import as_written
-from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
+from prompt_debugger.core.evidence.evidence import Evidence, Part, content_alone, merge, output_alone
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste, find_readers
 from prompt_debugger.core.evidence.reports.report_text import begins_template, shown_output
@@ -95,12 +94,12 @@ def _read_after_lead(text: str) -> Evidence | None:
     if found is not None:
         return by_lead(found[1], _NEXT_LABEL.sub("", text[found.end() :]).strip("\n"))
     if (python := shown_python(text)) is not None:
-        return content_evidence(python)
+        return content_alone(python)
     shown = shown_output(text) or shown_code(text)
     if shown is None:
         return None
     if shown.startswith("functions."):
-        return content_evidence(shown)
+        return content_alone(shown)
     with suppress(RequestError):  # what is left of it is nothing
         return drop_partial_calls(output_of(shown), shown)
     return None
@@ -113,7 +112,7 @@ def shows_prompt(lead: str) -> bool:
 
 def by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
-    found = content_evidence(text) if _CONTENT_LEAD.search(lead) or _is_call_of_model(lead, text) else None
+    found = content_alone(text) if _CONTENT_LEAD.search(lead) or _is_call_of_model(lead, text) else None
     if found is None and _OUTPUT_LEAD.search(lead):
         found = output_of(text)
     with suppress(RequestError):  # what is left of it is nothing
@@ -127,24 +126,18 @@ def _is_call_of_model(lead: str, text: str) -> bool:
     return call is not None and call.notation is Notation.JSON_RPC
 
 
-def content_evidence(text: str) -> Evidence:
-    """Return the content of a message as evidence."""
-    chat = ChatResult({"role": "assistant", "content": text}, None)
-    return Evidence(Form.ANSWER, "the content of a message", chat=chat)
-
-
 def as_printed(evidence: Evidence, script: str) -> Evidence:
     """Return an output below a script as what the script says that it prints: the content, if it does so."""
     is_output = evidence.form is Form.OUTPUT and evidence.holds == (Part.RAW,) and evidence.raw is not None
     if not is_output or _PRINTS_CONTENT.search(script) is None or CONTROL_TOKEN.search(evidence.raw or "") is not None:
         return evidence
-    return content_evidence((evidence.raw or "").strip("\n"))
+    return content_alone((evidence.raw or "").strip("\n"))
 
 
 def output_of(text: str) -> Evidence:
     """Return a raw output as evidence."""
     raw, notes = as_written(text)
-    return Evidence(Form.OUTPUT, f"a raw output of {len(raw):,} characters", raw=raw, notes=notes)
+    return output_alone(raw, notes)
 
 
 def drop_partial_calls(evidence: Evidence, text: str) -> Evidence:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from prompt_debugger.core.base.json_values import text_or_json
 from prompt_debugger.core.base.types import JSON, CallMatch, ChatResult, Finding, Parse, Prompt, Server, Trace
 from prompt_debugger.core.report.counts import calls_words, characters_words, moment_words
 from prompt_debugger.core.report.markup import cell, code, code_cell, fence_of, fenced, prose
@@ -214,7 +215,7 @@ def _returned(calls: list[JSON], match: CallMatch) -> str:
     if not isinstance(function, dict):
         return _shown("", json.dumps(call, ensure_ascii=False))
     arguments = function.get("arguments")
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    text = text_or_json(arguments)
     return _shown(str(function.get("name") or ""), text)
 
 

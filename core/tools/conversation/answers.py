@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import text_or_json
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 
 ANY_TOOL = "*"
@@ -69,7 +70,7 @@ def answers_to_calls(
         if typed.strip():
             answers.append(ToolAnswer(call_id, name, typed))
         elif name in stub or ANY_TOOL in stub:
-            answers.append(ToolAnswer(call_id, name, _content(stub.get(name, stub.get(ANY_TOOL)))))
+            answers.append(ToolAnswer(call_id, name, text_or_json(stub.get(name, stub.get(ANY_TOOL)))))
         else:
             unknown.append(name)
     return tuple(answers), tuple(unknown)
@@ -111,7 +112,3 @@ def _identity(call: JSONObject) -> tuple[str | None, str]:
     function, call_id = call.get("function"), call.get("id")
     name = function.get("name") if isinstance(function, dict) else None
     return (call_id if isinstance(call_id, str) else None), str(name)
-
-
-def _content(value: JSON) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

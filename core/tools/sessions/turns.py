@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Literal
 
 from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in, text_or_json
 from prompt_debugger.core.base.types import JSON, JSONObject, PromptSpan, Span, SpanKind
 from prompt_debugger.core.render.vllm_view import LLAMA_CPP_CAUSES, usual_causes
 from prompt_debugger.core.tools.experiments import RenderSetup, follow_turns
@@ -249,7 +249,7 @@ def _layout(body: JSONObject) -> Rendered:
         pieces.append((f"{message.get('role')}: ", f"messages[{index}].role"))
         for name, value in message.items():
             if name != "role" and value is not None:
-                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                text = text_or_json(value)
                 pieces.append((text, f"messages[{index}].{name}"))
     spans: list[PromptSpan] = []
     at = 0
