@@ -10,12 +10,13 @@ Nothing is guessed: a text that is not one such value to its end is none.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 
 MAX_CHARS = 400_000
-_MAX_DEPTH = 60
+MAX_DEPTH = 60
 _GAP = re.compile(r"\s*+")
 _BEGINS = re.compile(
     r"(?:=>\s*+)?(?=[\[{]|%(?:[A-Z][\w.]{0,100})?\{|\(object\)|array\s{0,2}\(|\\?stdClass::__set_state)"
@@ -47,13 +48,15 @@ _ESCAPED = {
 _WORDS: dict[str, JSON] = {"nil": None, "null": None, "true": True, "false": False}
 
 
-class _Read(NamedTuple):
+class Read(NamedTuple):
+    """A value, and where it stops."""
+
     value: JSON
     stop: int
 
 
-class _UnreadableError(ValueError):
-    """The text is no value of these languages."""
+class UnreadableError(ValueError):
+    """The text is not what one of these languages printed, or not whole."""
 
 
 def arrow_literal(text: str) -> JSON:
@@ -66,31 +69,31 @@ def arrow_literal(text: str) -> JSON:
         return None
     try:
         value, stop = _value(body, begun.end(), 0)
-    except _UnreadableError:
+    except UnreadableError:
         return None
     return value if not body[stop:].strip() else None
 
 
-def _value(text: str, at: int, depth: int) -> _Read:
-    if depth > _MAX_DEPTH:
-        raise _UnreadableError
+def _value(text: str, at: int, depth: int) -> Read:
+    if depth > MAX_DEPTH:
+        raise UnreadableError
     if (opened := _OPEN.match(text, at)) is not None:
         return _collection(text, opened, depth)
     if (found := _DOUBLE.match(text, at)) is not None:
-        return _Read(_unescaped(found[1]), found.end())
+        return Read(_unescaped(found[1]), found.end())
     if (found := _SINGLE.match(text, at)) is not None:
-        return _Read(found[1].replace("\\'", "'").replace("\\\\", "\\"), found.end())
+        return Read(found[1].replace("\\'", "'").replace("\\\\", "\\"), found.end())
     if (found := _WORD.match(text, at)) is not None:
-        return _Read(_WORDS[found[0].lower()], found.end())
+        return Read(_WORDS[found[0].lower()], found.end())
     if (found := _NUMBER.match(text, at)) is not None:
         number = found[0]
-        return _Read(float(number) if re.search(r"[.eE]", number) else int(number), found.end())
+        return Read(float(number) if re.search(r"[.eE]", number) else int(number), found.end())
     if (found := _SYMBOL.match(text, at)) is not None:
-        return _Read(found[2] if found[1] is None else _unescaped(found[1]), found.end())
-    raise _UnreadableError
+        return Read(found[2] if found[1] is None else _unescaped(found[1]), found.end())
+    raise UnreadableError
 
 
-def _collection(text: str, opened: re.Match[str], depth: int) -> _Read:
+def _collection(text: str, opened: re.Match[str], depth: int) -> Read:
     """Read what is between brackets: pairs, or values alone."""
     kind = str(opened.lastgroup)
     closing = {"map": "}", "hash": "}", "list": "]", "array": ")"}[kind]
@@ -109,16 +112,17 @@ def _collection(text: str, opened: re.Match[str], depth: int) -> _Read:
         if text.startswith(",", at):
             at = _skip(text, at + 1)
         elif not text.startswith(closing, at):
-            raise _UnreadableError
+            raise UnreadableError
     if pairs and values:
-        raise _UnreadableError
+        raise UnreadableError
     stop = at + 1
     if opened[0].lstrip("\\").startswith("stdClass"):
         stop = _skip(text, stop)
         if not text.startswith(")", stop):
-            raise _UnreadableError
+            raise UnreadableError
         stop += 1
-    return _Read(values if values else _held(pairs, is_hash=kind in ("map", "hash")), stop)
+    held = _object(pairs) if kind in ("map", "hash") else array_of_php(pairs)
+    return Read(values if values else held, stop)
 
 
 def _key(text: str, at: int, depth: int) -> tuple[JSON, int]:
@@ -132,12 +136,15 @@ def _key(text: str, at: int, depth: int) -> tuple[JSON, int]:
     return (None, at) if arrow is None or value is None else (value, arrow.end())
 
 
-def _held(pairs: list[tuple[JSON, JSON]], *, is_hash: bool) -> JSON:
-    """Return pairs as an object, or as the list that PHP numbers from 0."""
-    if not is_hash and [key for key, _ in pairs] == list(range(len(pairs))):
-        return [value for _, value in pairs]
-    held: JSONObject = {str(key): value for key, value in pairs}
-    return held
+def array_of_php(held: Sequence[tuple[JSON, JSON]]) -> JSON:
+    """Return an array of PHP as the list that it numbers from 0, or as an object."""
+    if [key for key, _ in held] == list(range(len(held))):
+        return [value for _, value in held]
+    return _object(held)
+
+
+def _object(pairs: Sequence[tuple[JSON, JSON]]) -> JSONObject:
+    return {str(key): value for key, value in pairs}
 
 
 def _skip(text: str, at: int) -> int:

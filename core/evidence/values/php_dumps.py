@@ -11,12 +11,16 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.values.arrow_literals import (
+    MAX_CHARS,
+    MAX_DEPTH,
+    Read,
+    UnreadableError,
+    array_of_php,
+)
 
-MAX_CHARS = 400_000
-_MAX_DEPTH = 60
 _MAX_LINES = 40_000
 _COUNTS = re.compile(r"(?:index|created|\w{1,40}_tokens|max_tokens|n|top_k|seed)\Z")
 _TRUTHS = frozenset({"stream", "strict", "parallel_tool_calls"})
@@ -34,15 +38,6 @@ _STRING = re.compile(rb'string\((\d{1,7})\) "')
 _GAP = re.compile(rb"\s*+")
 
 
-class _Read(NamedTuple):
-    value: JSON
-    stop: int
-
-
-class _UnreadableError(ValueError):
-    """The text is not printed by PHP, or not whole."""
-
-
 def php_dump(text: str) -> JSON:
     """Return the value that a text is, if `print_r` or `var_dump` printed it; else `None`."""
     if len(text) > MAX_CHARS:
@@ -55,33 +50,33 @@ def php_dump(text: str) -> JSON:
         if _DUMPED.match(data) is None:
             return None
         value, stop = _dumped(data, 0, 0)
-    except _UnreadableError:
+    except UnreadableError:
         return None
     return value if stop == len(data) else None
 
 
-def _dumped(data: bytes, at: int, depth: int) -> _Read:
-    if depth > _MAX_DEPTH:
-        raise _UnreadableError
+def _dumped(data: bytes, at: int, depth: int) -> Read:
+    if depth > MAX_DEPTH:
+        raise UnreadableError
     if (text := _STRING.match(data, at)) is not None:
         stop = text.end() + int(text[1])
         if data[stop : stop + 1] != b'"':
-            raise _UnreadableError
-        return _Read(data[text.end() : stop].decode("utf-8", "replace"), _skip(data, stop + 1))
+            raise UnreadableError
+        return Read(data[text.end() : stop].decode("utf-8", "replace"), _skip(data, stop + 1))
     if (scalar := _SCALAR.match(data, at)) is not None:
-        return _Read(_scalar(scalar), scalar.end())
+        return Read(_scalar(scalar), scalar.end())
     opened = _DUMPED.match(data, at)
     if opened is None:
-        raise _UnreadableError
+        raise UnreadableError
     at = opened.end()
     held: dict[str | int, JSON] = {}
     while data[at : at + 1] != b"}":
         key = _DUMPED_KEY.match(data, at)
         if key is None:
-            raise _UnreadableError
+            raise UnreadableError
         name = int(key[2]) if key[1] is None else key[1].decode("utf-8", "replace")
         held[name], at = _dumped(data, key.end(), depth + 1)
-    return _Read(_held(held), _skip(data, at + 1))
+    return Read(array_of_php([*held.items()]), _skip(data, at + 1))
 
 
 def _scalar(found: re.Match[bytes]) -> JSON:
@@ -94,20 +89,12 @@ def _scalar(found: re.Match[bytes]) -> JSON:
     try:
         return float(found["float"])
     except ValueError:
-        raise _UnreadableError from None
+        raise UnreadableError from None
 
 
 def _skip(data: bytes, at: int) -> int:
     found = _GAP.match(data, at)
     return at if found is None else found.end()
-
-
-def _held(held: dict[str | int, JSON]) -> JSON:
-    """Return an array of PHP as the list that it numbers from 0, or as an object."""
-    if [*held] == list(range(len(held))):
-        return list(held.values())
-    fields: JSONObject = {str(name): value for name, value in held.items()}
-    return fields
 
 
 class _Lines:
@@ -120,7 +107,7 @@ class _Lines:
     def next(self) -> str:
         """Return the next line, and go on."""
         if self.at >= len(self.lines):
-            raise _UnreadableError
+            raise UnreadableError
         self.at += 1
         return self.lines[self.at - 1]
 
@@ -128,19 +115,19 @@ class _Lines:
 def _printed(body: str) -> JSON:
     lines = _Lines(body)
     if len(lines.lines) > _MAX_LINES:
-        raise _UnreadableError
+        raise UnreadableError
     lines.next()
     value = _entries(lines, 0)
     if any(line.strip() for line in lines.lines[lines.at :]):
-        raise _UnreadableError
+        raise UnreadableError
     return value
 
 
 def _entries(lines: _Lines, depth: int) -> JSON:
     """Read what is between the parentheses of an array, the first of which is on the next line."""
     opening = lines.next()
-    if depth > _MAX_DEPTH or opening.strip() != "(":
-        raise _UnreadableError
+    if depth > MAX_DEPTH or opening.strip() != "(":
+        raise UnreadableError
     indent = len(opening) - len(opening.lstrip()) + 4
     closing = f"{' ' * (indent - 4)})"
     held: dict[str | int, JSON] = {}
@@ -149,10 +136,10 @@ def _entries(lines: _Lines, depth: int) -> JSON:
             continue
         entry = _ENTRY.match(line)
         if entry is None or len(entry[1]) != indent:
-            raise _UnreadableError
+            raise UnreadableError
         name: str | int = int(entry[2]) if entry[2].isdecimal() else entry[2].split(":", 1)[0]
         held[name] = _printed_value(str(name), entry[3], lines, indent, closing, depth)
-    return _held(held)
+    return array_of_php([*held.items()])
 
 
 def _printed_value(name: str, first: str, lines: _Lines, indent: int, closing: str, depth: int) -> JSON:
