@@ -100,7 +100,10 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"\bdev\.langchain4j\b", "LangChain4j"),
     (r"springframework\.ai\b", "Spring AI"),
     (r"Microsoft\.SemanticKernel\b", "Semantic Kernel"),
-    (r"OpenAIException|api\.openai\.com", "OpenAI's API"),
+    (
+        r"(?:api|platform)\.openai\.com",
+        "OpenAI's API",
+    ),  # LiteLLM says `OpenAIException` of any server that speaks its API
 )
 _STAGES: tuple[tuple[str, Stage], ...] = (
     (r"\bVLLM(?:Validation|NotFound|Unprocessable)\w{0,20}Error", Stage.REQUEST),

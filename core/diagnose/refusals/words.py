@@ -18,6 +18,8 @@ _PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")
 # llama.cpp's engine for templates quotes the lines of each place, the innermost one first.
 _TEMPLATE_LINES = re.compile(r"(?P<place> at row \d{1,9}, column \d{1,9}):.*", re.DOTALL)
 _PYTHON_REST = re.compile(r"['\"], '(?:input|ctx|url)': .*| \[type=\w{1,60}, input_value=.*")
+# `litellm.BadRequestError` names a class, not the file that raised it.
+_CLASS_ALONE = re.compile(r"\w{1,60}/[A-Z]\w{1,80}")
 _STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
 
 
@@ -126,7 +128,7 @@ def _speaker(understood: Understood) -> str:
         return ""
     if understood.cause is Cause.CONNECTION and not speaker.where:
         return f" It was meant for {speaker.title}."  # whose address the words name: a client reported it
-    where = f" (`{speaker.where}`)" if speaker.where else ""
+    where = f" (`{speaker.where}`)" if speaker.where and not _CLASS_ALONE.fullmatch(speaker.where) else ""
     return f" It was reported by {speaker.title}{where}."
 
 

@@ -40,6 +40,13 @@ def test_a_finding_by_class_says_that_it_is_inferred_and_who_reported_it():
     assert "inferred from its words" in known.detail
 
 
+def test_a_class_alone_is_no_file_that_raised_an_error():
+    text = "litellm.BadRequestError: OpenAIException - temperature must be in [0, 2], got 7.5."
+    detail = asyncio.run(show_evidence(read_evidence(text))).findings[0].detail
+
+    assert "It was reported by LiteLLM." in detail
+
+
 def test_the_field_that_the_words_name_is_pointed_at_in_the_request():
     body = {"model": "m", "messages": [{"role": "user", "content": "a", "foo": 1}]}
     said = {"error": {"message": "messages.0.foo: Extra inputs are not permitted"}}

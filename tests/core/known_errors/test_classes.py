@@ -102,6 +102,9 @@ SPEAKERS = {
     'File "/x/site-packages/vllm/multimodal/processing.py", line 9, in f\nValueError: a': ("vLLM", "render"),
     'File "/x/site-packages/openai/_base_client.py", line 9\nopenai.BadRequestError: a': ("the OpenAI client", None),
     "litellm.BadRequestError: BedrockException - a": ("Amazon Bedrock", None),
+    # LiteLLM says so of any server that speaks OpenAI's API.
+    "litellm.BadRequestError: OpenAIException - a": ("LiteLLM", None),
+    "OpenAIException - a, see https://platform.openai.com/docs": ("OpenAI's API", None),
     "    at f (/x/node_modules/@anthropic-ai/sdk/core.js:1:2)": ("the Anthropic client", None),
     "    at f (/x/node_modules/@anthropic-ai/claude-code/cli.js:1:2)": ("Claude Code", None),
     "    at f (/x/node_modules/@ai-sdk/openai/dist/index.js:1:2)": ("Vercel's AI SDK", None),
