@@ -119,6 +119,42 @@ def test_what_an_example_gave_is_not_shown_as_the_result_of_ones_own_text(bare: 
     expect(bare.page.locator(".pd-outdated")).to_have_count(0)
 
 
+OUTPUT = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+READ_HERE = "Run without a server"
+
+
+def test_a_pasted_output_is_still_said_to_need_no_server(unrun: DebuggerPage) -> None:
+    run = unrun.page.locator("#pd-run")
+    expect(run).to_have_text("Run on 127.0.0.1:9")
+    unrun.paste(OUTPUT)
+    expect(run).to_have_text(READ_HERE)
+    unrun.aim_at("http://127.0.0.1:10/v1")
+    expect(unrun.page.locator("#pd-target")).to_contain_text("127.0.0.1:10")
+    expect(run).to_have_text(READ_HERE)
+    unrun.page.wait_for_function("text => JSON.parse(localStorage.getItem('pd-draft')).text === text", arg=OUTPUT)
+
+    unrun.load()
+
+    wait_for_text(unrun, OUTPUT)
+    expect(unrun.page.locator("#pd-target")).to_contain_text("127.0.0.1:10")
+    expect(run).to_have_text(READ_HERE)
+    unrun.choose("A healthy tool call")
+    expect(run).to_have_text("Run on 127.0.0.1:10")
+
+
+def test_a_run_that_is_opened_again_says_where_it_would_go(bare: DebuggerPage) -> None:
+    run = bare.page.locator("#pd-run")
+    bare.paste(OUTPUT)
+    bare.run()
+    bare.choose("A healthy tool call")
+    expect(run).to_have_text("Run")
+
+    menu(bare).locator(".pd-history-open").first.click()
+
+    wait_for_text(bare, OUTPUT)
+    expect(run).to_have_text(READ_HERE)
+
+
 def test_a_target_that_came_with_a_paste_gives_way_to_the_next_one(bare: DebuggerPage) -> None:
     run, call = bare.page.locator("#pd-run"), "curl http://127.0.0.1:{}/v1/chat/completions -d '{}'"
     bare.paste(call.format(9, REQUEST))

@@ -38,6 +38,7 @@ from prompt_debugger.ui.web.panels.orders import build_orders, wire_edits, wire_
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
+from prompt_debugger.ui.web.panels.run_words import where_run_goes, wire_run_words
 from prompt_debugger.ui.web.panels.server_look import wire_look
 from prompt_debugger.ui.web.panels.servers import wire_servers
 from prompt_debugger.ui.web.panels.share import wire_share
@@ -47,7 +48,7 @@ from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.pasted import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Comparing, Sharing
-from prompt_debugger.ui.web.targets import RUN_HERE, RunOn, TargetFields, add_server, run_label, target_label
+from prompt_debugger.ui.web.targets import RunOn, TargetFields, add_server, run_label, target_label
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
@@ -101,6 +102,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_draft(page)
     wire_servers(page, panel.servers)
     loaded = _wire_cases(page)
+    wire_run_words(page, loaded, opened)
     ended = _wire_run(page)
     wire_comparison(comparison.runs, Comparing(sharing))
     wire_apis(page, comparison.apis, AllApis(runs))
@@ -164,19 +166,14 @@ def _wire_cases(page: Page) -> Dependency:
         lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
     )
 
-    def label_of(endpoint: str, run_on: str, api: str) -> Changes:
-        aimed = (page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on))
-        return {panel.run: gr.Button(run_label(*aimed)), panel.target_row: gr.Accordion(target_label(*aimed, api))}
-
     def check_request(
         text: str, name: str, row: float | None, endpoint: str, run_on: str, pasted: str, api: str
     ) -> Changes:
         is_free = endpoint.strip() in ("", pasted)
         aim = "the lab" if RunOn(run_on) is RunOn.LAB else "" if is_free else endpoint.strip()
         checked = page.handlers.check_request(text, Reading(name, int(row or 1)), aim)
-        aimed = (page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on))
-        run = RUN_HERE if checked.reads_here else run_label(*aimed)
-        changes: Changes = {panel.notices: checked.payload, panel.run: gr.Button(run)}
+        named = where_run_goes(page, endpoint, run_on, api, reads_here=checked.reads_here)
+        changes: Changes = {**named, panel.notices: checked.payload, panel.reads_here: checked.reads_here}
         if checked.server is None or page.handlers.settings.public:
             return changes
         if checked.key:  # for this server alone
@@ -192,35 +189,12 @@ def _wire_cases(page: Page) -> Dependency:
             panel.model: "",
             panel.tokenizer: "",
             panel.aimed: checked.server,
-            **label_of(checked.server, run_on, api),  # at once, not when the field has told of its change
+            **where_run_goes(page, checked.server, run_on, api),  # at once, not when the field has told of its change
         }
 
-    def choose(run_on: str, endpoint: str, api: str) -> Changes:
-        kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
-        # The value is given back: the script takes a saved server for the target, once its address is under Target.
-        return {
-            panel.run_on: run_on,
-            panel.endpoint: gr.skip() if kept == endpoint else kept,
-            **label_of(kept, run_on, api),
-        }
-
-    named = {"api_name": "name_target", "trigger_mode": "always_last", **quiet()}
-    labelled = [panel.run, panel.target_row]
-    label_inputs = [panel.endpoint, panel.run_on, panel.api]
-    panel.endpoint.change(label_of, label_inputs, labelled, **named)
-    panel.api.change(label_of, label_inputs, labelled, **{**named, "api_name": "name_api"})
-    loaded.success(label_of, label_inputs, labelled, **{**named, "api_name": "name_after_case"})
-    panel.run_on.input(
-        choose,
-        [panel.run_on, panel.endpoint, panel.api],
-        [panel.run_on, panel.endpoint, *labelled],
-        js="(chosen, endpoint, api) => PromptDebugger.chooseRun(chosen, endpoint, api)",
-        api_name="run_on",
-        **quiet(),
-    )
     inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, panel.aimed, panel.api]
     filled = [panel.endpoint, panel.model, panel.tokenizer, panel.key, panel.aimed]
-    said: list[gr.blocks.Block] = [*labelled, panel.notices, *filled]
+    said: list[gr.blocks.Block] = [panel.run, panel.target_row, panel.reads_here, panel.notices, *filled]
     live = {"trigger_mode": "always_last", **quiet()}
     # The script presses it after a key: at once, or where a text is long, once someone pauses.
     checks: list[dict[str, Any]] = [

@@ -1,6 +1,7 @@
 // @ts-check
 // Ties the request's editor to the views: a field under the pointer or the caret lights what came of it, and the other way.
 // The text is never touched and the focus never taken: the mark is a highlight of the browser's own.
+import { press } from "../lib/dom.js";
 import { fieldAt, locateField, readFields } from "../lib/field_paths.js";
 import { onLight, point } from "../views/linking.js";
 
@@ -38,6 +39,7 @@ function replaceRequest(text, asTyped) {
   if (!view) return false;
   const changes = { from: 0, to: view.state.doc.length, insert: text };
   view.dispatch(asTyped ? { changes, userEvent: "input" } : { changes });
+  if (!asTyped) setTimeout(() => press("pd-name-run")); // once Gradio has the text; what is typed is checked anyhow
   return true;
 }
 

@@ -125,8 +125,8 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
         "open_turn", "turn_request", "save_loop", "ask_margin", "ask_again", "wait_for_questions", "add_proof",
     ),
     Kind.EDIT: (
-        "check_request", "check_reading", "check_row", "name_target", "name_api", "name_after_case", "run_on",
-        "load_case", "open_template", "forget_counts", "diagnose", "parse", "explain",
+        "check_request", "check_reading", "check_row", "name_target", "name_api", "name_text", "name_after_case",
+        "name_after_opening", "run_on", "load_case", "open_template", "forget_counts", "diagnose", "parse", "explain",
     ),
 }  # fmt: skip
 CHEAP = frozenset({Kind.EDIT, Kind.CLICK})

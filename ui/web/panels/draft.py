@@ -1,4 +1,7 @@
-"""What was typed survives a reload: kept by the browser, and brought back when the page is drawn. Nothing is sent."""
+"""What was typed survives a reload: kept by the browser, and brought back when the page is drawn.
+
+It is sent to no one but this page's own program, which reads it to say what Run would do.
+"""
 
 from __future__ import annotations
 

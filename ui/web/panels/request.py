@@ -32,6 +32,8 @@ class RequestPanel(NamedTuple):
     notices: gr.HTML
     recolour: gr.Button
     check: gr.Button
+    name_run: gr.Button
+    reads_here: gr.State
     read_as: gr.Dropdown
     row: gr.Number
     run: gr.Button
@@ -105,6 +107,8 @@ def build_request_panel(
         notices_view = build_view("notices", "notices", notices)
     recolour = gr.Button("Colours", elem_id="pd-recolour", elem_classes=["pd-unseen"])
     check = gr.Button("Check the text", elem_id="pd-check-request", elem_classes=["pd-unseen"])
+    name_run = gr.Button("Name where Run goes", elem_id="pd-name-run", elem_classes=["pd-unseen"])
+    reads_here = gr.State(False)  # whether Run asks no server about what is in the editor
     # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
     # closes it before it is shown.
     with gr.Accordion(target_label, elem_id="pd-target") as target_row:
@@ -135,9 +139,8 @@ def build_request_panel(
     tell_lost = gr.Button("Connection lost", elem_id="pd-tell-lost", elem_classes=["pd-unseen"])
     over = gr.Button("Run is over", elem_id="pd-run-over", elem_classes=["pd-unseen"])
     fields = (*target, look, servers, target_row, aimed, tell_lost, over)
-    return RequestPanel(
-        case, load, give_up, editor, notices_view, recolour, check, read_as, row, run, stop, run_on, *fields
-    )
+    texts = (editor, notices_view, recolour, check, name_run, reads_here)
+    return RequestPanel(case, load, give_up, *texts, read_as, row, run, stop, run_on, *fields)
 
 
 _Secret = gr.Textbox | gr.State
