@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -76,6 +77,25 @@ def test_before_there_are_two_runs_the_panel_says_how_to_get_them(loaded: Debugg
     loaded.page.click("#pd-tab-compare")
 
     expect(loaded.page.locator("#pd-comparison")).to_contain_text("Run twice, or add a bundle")
+
+
+def test_a_run_that_is_not_packed_yet_is_said_to_come(bare: DebuggerPage) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        number = bare.page.evaluate("gradio_config.dependencies.find(one => one.api_name === 'pack_run').id")
+        is_packing = route.request.post_data_json["fn_index"] == number
+        held.append(route) if is_packing and not held else route.continue_()
+
+    bare.page.route("**/queue/join*", hold)
+    bare.paste(CALL.format("Paris"))
+    bare.run()
+    bare.page.click("#pd-tab-compare")
+
+    empty = bare.page.locator("#pd-comparison .pd-empty")
+    expect(empty).to_have_text("The run that has just ended is being prepared …")
+    held[0].continue_()
+    expect(empty).to_contain_text("One is here: run again, or add a bundle.")
 
 
 def test_two_runs_that_the_server_did_not_take_are_compared_once_more(

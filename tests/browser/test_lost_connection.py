@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.ui.present import pack_payload
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import Line, serving
 from tests.core.complete.faulty_server import answer, hang
@@ -170,7 +172,7 @@ def test_a_task_whose_connection_breaks_while_no_run_is_on_says_so_and_can_begin
 
     view = page.locator("#pd-verification .pd")
     expect(view).to_have_attribute("data-state", "stopped")
-    expect(view).to_contain_text("The connection to this page's server was lost")
+    expect(view.locator(".pd-stopped")).to_have_text("The connection to this page's server was lost.")
     network.mend()
     expect(page.locator("#pd-stop-verification")).to_be_disabled()
     assert page.evaluate("globalThis.isTheSamePage")
@@ -180,6 +182,58 @@ def test_a_task_whose_connection_breaks_while_no_run_is_on_says_so_and_can_begin
     expect(view).to_have_attribute("data-state", "running")
     page.click("#pd-stop-verification")
     expect(view).to_have_attribute("data-state", "stopped")
+
+
+def test_a_fix_that_was_on_trial_says_so_after_a_reload_once(bare: DebuggerPage) -> None:
+    bare.open_stage("findings")
+    fix = bare.page.locator(".pd-offered")
+    news = {"kind": "offered", "code": str(fix.get_attribute("data-code")), "state": "running", "hint": "", "short": ""}
+    trial = pack_payload({**news, "sentence": "Asking the model."})
+    bare.page.evaluate("payload => PromptDebugger.controller('orders').set(payload)", trial)
+    expect(fix).to_have_attribute("data-state", "running")
+
+    bare.load()
+    bare.open_stage("findings")
+
+    words = fix.locator(".pd-offered-told")
+    expect(words).to_have_text("The fix was being tried when the page was left, which ended the trial.")
+    expect(fix.locator(".pd-try")).to_be_enabled()
+
+    bare.load()  # nothing was on trial any more
+    bare.open_stage("findings")
+    expect(fix.locator(".pd-offered-state")).to_have_text("not tried")
+    expect(words).to_have_text("")
+
+
+def test_a_check_whose_sending_breaks_says_in_its_panel_that_it_may_have_begun(
+    page: Any, line: tuple[Line, str]
+) -> None:
+    network, address = line
+    shown = DebuggerPage(page, address)
+    shown.load()
+    page.click("#pd-tab-check")
+    sent: list[str] = []
+
+    def break_off(route: Any) -> None:
+        number = page.evaluate("gradio_config.dependencies.find(one => one.api_name === 'check_model').id")
+        if route.request.post_data_json["fn_index"] != number or sent:
+            route.continue_()
+            return
+        sent.append("check")
+        network.cut()
+        route.abort()
+
+    page.route("**/queue/join*", break_off)
+    page.click("#pd-start-model-check")
+
+    words = page.locator("#pd-panel-check .pd-left-task")
+    expect(words).to_contain_text("it may have begun there. It is not sent twice")
+    network.mend()
+    expect(page.locator("#pd-start-model-check")).to_be_enabled()
+    page.click("#pd-start-model-check")
+    expect(words).to_have_count(0)
+    page.click("#pd-stop-model-check")
+    expect(page.locator("#pd-model-check .pd-stopped")).to_have_text(re.compile(r"Stopped( after \d[\d,]* of .+)?\."))
 
 
 def test_a_run_whose_sending_breaks_is_not_sent_twice_and_the_strip_offers_it(

@@ -59,7 +59,7 @@ def asking_payload() -> str:
             "state": "running",
             "sentence": "A call was lost: testing which of vLLM's parsers reads this output.",
             "source": "",
-            "progress": {"text": "the first time, vLLM is loaded for this, which takes some seconds", "fraction": None},
+            "progress": {"text": "vLLM is loaded for this the first time, which takes some seconds", "fraction": None},
             "rows": [],
             "asks": True,
         }

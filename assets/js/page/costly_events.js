@@ -8,7 +8,10 @@ const COSTLY = new Set([
   "ask_parsers", "ask_lost_call", "ask_kept_call", "try_splits", "ask_releases", "judge_constrained", "check_model", "upstream_test",
 ]);
 
-/** @typedef {{ dependencies?: { id: number, api_name: string }[] }} PageConfig */
+/** @typedef {{ dependencies?: { id: number, api_name: string, outputs: number[] }[], components?: { id: number, props: { elem_id?: string } }[] }} PageConfig */
+
+/** @returns {PageConfig} */
+const config = () => /** @type {any} */ (globalThis).gradio_config || {};
 
 /**
  * The name of an event that must not be sent twice.
@@ -16,7 +19,17 @@ const COSTLY = new Set([
  * @returns {string | null}
  */
 export function costlyEvent(number) {
-  const config = /** @type {PageConfig} */ (/** @type {any} */ (globalThis).gradio_config || {});
-  const name = config.dependencies?.find((one) => one.id === Number(number))?.api_name;
+  const name = config().dependencies?.find((one) => one.id === Number(number))?.api_name;
   return name && COSTLY.has(name) ? name : null;
+}
+
+/**
+ * The element of the page where the result of an event would be drawn.
+ * @param {string} name
+ * @returns {string} its id; "" for none
+ */
+export function placeOf(name) {
+  const outputs = config().dependencies?.find((one) => one.api_name === name)?.outputs || [];
+  const drawn = outputs.map((id) => config().components?.find((one) => one.id === id)?.props.elem_id || "");
+  return drawn.find((id) => document.querySelector("#" + id + " .pd") !== null) || "";
 }

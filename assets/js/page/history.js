@@ -2,7 +2,7 @@
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
 import { runIsKept } from "./both_servers.js";
 import { builders } from "../lib/builders.js";
-import { addRun, changeRun, chooseNamedRuns, chooseRuns, expectRuns, offerRuns } from "../tools/comparison_view.js";
+import { addRun, changeRun, chooseNamedRuns, chooseRuns, expectRun, expectRuns, offerRuns } from "../tools/comparison_view.js";
 import { button, make, prose } from "../lib/dom.js";
 import { isKeeping, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "../editor/draft.js";
 import { editorView, replaceRequest } from "../editor/editor_link.js";
@@ -19,6 +19,7 @@ import { packText, saveFile, unpackText } from "../lib/packing.js";
 
 const MAX_TITLE = 120;
 const MAX_SENTENCE = 1_900;
+const DRAWN_MS = 1_000; // by then what the server sent is being kept
 /** @type {string | null} */
 let pressedText = null; // what stood in the editor when Run was pressed
 /** @type {Partial<VerdictPayload> & { at?: number, kept?: number }} */
@@ -60,8 +61,15 @@ export const runEnded = (...fields) => {
   changed = null; // of a run before, it did not come
   runIsOver();
   if (isKeeping()) keepTarget(...fields);
+  expectRun(true);
   view?.ask("select", { index: 0, value: "keep" });
 };
+
+/** @type {Promise<unknown>} */
+let keeping = Promise.resolve();
+
+// The page's server has packed a run, or there was none to pack.
+export const runPacked = () => void setTimeout(() => keeping.finally(() => expectRun(false)), DRAWN_MS);
 
 /** @type {number | null} */
 let before = null; // id of the run that this page made last
@@ -353,7 +361,7 @@ builders.history = (root) => {
     toggle.focus();
   });
   document.addEventListener("pointerdown", (event) => root.contains(/** @type {Node} */ (event.target)) || (menu.hidden ? undefined : show(false)));
-  return { show: (decoded) => decoded && decoded.header.kind === "kept" && keep(decoded) };
+  return { show: (decoded) => decoded && decoded.header.kind === "kept" && (keeping = keep(decoded).finally(() => expectRun(false))) };
 };
 
 // The name of a run in a list: when, to the second, on what, and how it ended.

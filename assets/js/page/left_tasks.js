@@ -1,50 +1,61 @@
 // @ts-check
-// A check, a verification or another task of a panel ends when the page is left: after a reload its place says so, where
-// it would be as empty as if nobody had begun.
+// A check, a verification, a fix on trial or another task ends when the page is left: after a reload its place says so,
+// where it would be as empty as if nobody had begun.
 import { isKeeping } from "../editor/draft.js";
-import { make } from "../lib/dom.js";
+import { drawn } from "../lib/dom.js";
+import { onVerdict } from "../lib/host.js";
 import { whenDrawn } from "../lib/settling.js";
+import { codesOnTrial, showOutcome } from "../views/offered_fix.js";
+import { noteTask } from "./task_notes.js";
+
+/** @typedef {{ names: string[], code: string | null, sentence: string }} Left Tasks by name, and a fix by its finding and the verdict. */
 
 const LEFT = "pd-left-tasks"; // of this tab: nothing but the names of their places
 const WORDS = "This was running when the page was left, which ended it. Start it again to see the result.";
+const FIX_WORDS = "The fix was being tried when the page was left, which ended the trial.";
 const OF_STOP = "pd-stop-";
+let sentence = ""; // of the verdict that is shown
 
 function note() {
   /** @type {NodeListOf<HTMLButtonElement>} */
-  const stops = document.querySelectorAll("[id^=" + OF_STOP + "]:not(:disabled)");
+  const stops = document.querySelectorAll("[id^=" + OF_STOP + "]:not(:disabled):not(#pd-stop-fix)"); // that one is never disabled
   const names = [...stops].map((stop) => stop.id.slice(OF_STOP.length));
+  const [code] = codesOnTrial();
   try {
-    if (names.length && isKeeping()) globalThis.sessionStorage.setItem(LEFT, JSON.stringify(names));
+    if ((names.length || code) && isKeeping()) globalThis.sessionStorage.setItem(LEFT, JSON.stringify({ names, code: code || null, sentence }));
   } catch {
     // a browser that keeps nothing
   }
 }
 
-/** @returns {string[]} */
+/** @returns {Left} */
 function taken() {
   try {
-    const kept = JSON.parse(globalThis.sessionStorage.getItem(LEFT) || "[]");
+    const kept = JSON.parse(globalThis.sessionStorage.getItem(LEFT) || "{}");
     globalThis.sessionStorage.removeItem(LEFT);
-    return Array.isArray(kept) ? kept.filter((name) => typeof name === "string" && /^[a-z-]{1,40}$/.test(name)) : [];
+    /** @type {unknown[]} */
+    const names = Array.isArray(kept.names) ? kept.names : [];
+    const isCode = typeof kept.code === "string" && /^PD\d{3}$/.test(kept.code);
+    return {
+      names: names.filter((name) => typeof name === "string").filter((name) => /^[a-z-]{1,40}$/.test(name)),
+      code: isCode ? kept.code : null, sentence: String(kept.sentence || ""),
+    };
   } catch {
-    return [];
+    return { names: [], code: null, sentence: "" };
   }
 }
 
-/** @param {string} name */
-function showNotice(name) {
-  const view = /** @type {HTMLElement | null} */ (document.querySelector("#pd-" + name + " .pd"));
-  if (!view) return;
-  const words = make("p", "pd-left-task", WORDS);
-  words.setAttribute("role", "status");
-  view.before(words);
-  const watcher = new MutationObserver(() => {
-    if (view.dataset.state === "empty") return;
-    watcher.disconnect();
-    words.remove();
+const left = taken();
+
+onVerdict((verdict) => {
+  if (verdict.state !== "running") sentence = verdict.sentence;
+  const { code } = left;
+  if (!code || verdict.state === "running" || verdict.sentence !== left.sentence) return;
+  left.code = null;
+  drawn(() => document.querySelector(".pd-offered[data-code=" + code + "]")).then(() => {
+    if (!codesOnTrial().includes(code)) showOutcome({ code, state: "stopped", sentence: FIX_WORDS, hint: "", short: "" });
   });
-  watcher.observe(view, { attributes: true, attributeFilter: ["data-state"] });
-}
+});
 
 globalThis.addEventListener("pagehide", note);
-whenDrawn(document, () => taken().forEach(showNotice));
+whenDrawn(document, () => left.names.forEach((name) => noteTask("pd-" + name, WORDS)));

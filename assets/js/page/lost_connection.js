@@ -4,6 +4,8 @@
 import { onVerdict } from "../lib/host.js";
 import { button, make, press } from "../lib/dom.js";
 import { packPayload } from "../lib/packing.js";
+import { placeOf } from "./costly_events.js";
+import { noteTask } from "./task_notes.js";
 import { settle } from "../tools/bench.js";
 import { stopTrials } from "../views/offered_fix.js";
 
@@ -19,7 +21,7 @@ const NOTHING_RUNS = "The connection to this page's server is lost. What you pre
 const WAITING = "Run can be pressed again as soon as the server answers.";
 const BACK = "The server answers again: press Run to ask again.";
 const RESTARTED = "The server was started again: load the page again to go on. Your text is kept.";
-const LOST_WORDS = "The connection to this page's server was lost: ";
+const LOST_WORDS = "The connection to this page's server was lost";
 const BADGE = "CONNECTION LOST";
 const STOPS = "[id^=pd-stop-]:not(:disabled):not(#pd-stop-fix)"; // that one is pressed by the views, and never disabled
 
@@ -65,7 +67,7 @@ export function connectionLost(root, send) {
   wasRun = isRunning;
   [sentence, detail, step] = [LOST, WAITING, null];
   stopsOfTasks().forEach((stop) => settle(stop.id.replace("pd-stop-", "pd-"), LOST_WORDS));
-  stopTrials(LOST_WORDS.replace(/: $/, "."));
+  stopTrials(LOST_WORDS + ".");
   if (isRunning) setTimeout(() => press("pd-tell-lost")); // once gradio has heard of the failure
   else setNote(NOTHING_RUNS);
   back = waitForServer(root + IDENTITY, send);
@@ -98,6 +100,8 @@ function refusal(name, ofRun, ofTask) {
     setTimeout(() => press("pd-tell-lost"));
   }
   const words = name === "run" ? ofRun : ofTask;
+  if (name === "try_fix") stopTrials(ofTask, LOST_WORDS + ".");
+  else if (name !== "run") noteTask(placeOf(name), ofTask);
   return new Response(JSON.stringify({ detail: words, error: words }), { status: 500 });
 }
 

@@ -229,9 +229,10 @@ builders.share = (root) => {
       return show(false);
     }
     if (header.kind === "link") return showLink(header);
-    if (header.kind === "picture") await savePicture(header.parts, header.name, new TextDecoder().decode(columns));
-    else saveFile(columns, header.type, header.name);
-    const saved = "Saved " + header.name + (columns.byteLength ? ", " + Math.ceil(columns.byteLength / 1024) + " KB." : ".");
+    const isPicture = header.kind === "picture";
+    const size = isPicture ? await savePicture(header.parts, header.name, new TextDecoder().decode(columns)) : columns.byteLength;
+    if (!isPicture) saveFile(columns, header.type, header.name);
+    const saved = "Saved " + header.name + (size ? ", " + Math.ceil(size / 1024) + " KB." : ".");
     if (header.kind !== "markdown") return say(saved);
     const copied = await copy(new TextDecoder().decode(columns));
     say(copied ? "Copied: paste it into an issue. " + saved : saved);

@@ -180,23 +180,25 @@ function viewIn(elementId) {
 // After Stop nothing more comes: what is there stays, and says that it is not whole.
 /**
  * @param {string} elementId
- * @param {string} [words] why
+ * @param {string} [reason]
  */
-function settle(elementId, words) {
+function settle(elementId, reason) {
   const root = viewIn(elementId);
   if (root) root.isStopped = true;
-  if (root) showStopped(root, words);
+  if (root) showStopped(root, reason);
 }
 
+// How far it came is said where that was counted; what was being done then is over.
 /**
  * @param {HTMLElement} root
- * @param {string} [words]
+ * @param {string} [reason]
  */
-function showStopped(root, words = "Stopped: ") {
+function showStopped(root, reason = "Stopped") {
   if (root.dataset.state !== "running") return;
   root.dataset.state = "stopped";
   const box = root.querySelector(".pd-bench-progress");
-  if (box) box.replaceChildren(make("span", "pd-stopped", (words + box.textContent).replace(/: $/, ".")));
+  const [count] = /^[\d,]+ of [^:\u00b7]+/.exec(box?.textContent || "") || [];
+  box?.replaceChildren(make("span", "pd-stopped", reason + (count ? " after " + count.trim() : "") + "."));
 }
 
 /** @param {{ hint: string, place: Place | null }} header */

@@ -31,6 +31,7 @@ let chosen = beside === undefined ? null : [addressed, beside]; // ids of A and 
 const MAX_ADDED = 8;
 const MAX_NAME = 200;
 let notice = ""; // of what was asked for; stays above what is compared, until other runs are
+let isPacking = false; // a run has ended and is not among the choices yet
 let newestAdded = 0; // ids of bundles go down from 0
 /** @type {{ draw(): void, ask(): void, refused(): void } | null} */
 let view = null;
@@ -46,6 +47,15 @@ export function offerRuns(runs) {
   choices = [...choices.filter((one) => one.id < 0), ...runs];
   view?.draw();
   view?.ask();
+}
+
+/**
+ * A run has ended: it will be offered in a moment, or was, or cannot be.
+ * @param {boolean} isComing
+ */
+export function expectRun(isComing) {
+  isPacking = isComing;
+  view?.draw();
 }
 
 /**
@@ -131,10 +141,10 @@ builders.comparison = (root) => {
   root.append(picker(), status, body);
   let asked = ""; // the pair that is shown, or on its way, as it is by now
   let shown = ""; // what is drawn of it
+  let isAsking = false; // the page's server, which has not answered
   /** @type {string[]} */
   let names = []; // of that pair
   view = { draw, ask, refused };
-  empty();
   draw();
   new MutationObserver(ask).observe(document.documentElement, { attributes: true, attributeFilter: ["data-panel"] });
   ask(); // panel and runs may have been there before this view
@@ -148,11 +158,14 @@ builders.comparison = (root) => {
       list.disabled = choices.length === 0;
     });
     swap.disabled = pair === null;
+    if (!shown) empty();
     if (notice) status.textContent = notice;
   }
 
   function refused() {
     asked = "";
+    isAsking = false;
+    if (!shown) empty();
     const words = prose("span", "", "The page's server did not accept the two runs. See the error notice.");
     status.replaceChildren(words, " ", button("Compare again", "pd-small", ask));
   }
@@ -164,12 +177,16 @@ builders.comparison = (root) => {
     const wanted = both.map((one) => [one.id, one.packed.length]).join(); // what parsers say later makes it longer
     if (document.documentElement.dataset.panel !== "compare" || !pair || asked === wanted) return;
     asked = wanted;
+    isAsking = true;
+    if (!shown) empty();
     names = both.map((one) => [...one.name].slice(0, MAX_NAME).join(""));
     const bundles = await Promise.all(both.map((one) => unpackText(one.packed)));
     const texts = names.map((name, at) => [name, bundles[at]]);
     const packed = await packText(JSON.stringify(texts));
     if (asked !== wanted) return; // others were chosen meanwhile
     keepCompared(pair.every((id) => id > 0) ? pair : []);
+    isAsking = packed !== null;
+    if (!shown) empty();
     if (packed === null) status.replaceChildren(prose("span", "", "These two runs are too long for the page: `run --bundle B --compare-with A` compares them."));
     else root.pdAsk("submit", { packed });
   }
@@ -197,18 +214,29 @@ builders.comparison = (root) => {
 
   function empty() {
     shown = "";
-    body.replaceChildren(make("p", "pd-empty", "Two runs are shown side by side, with their differences. Run twice, or add a bundle: the runs of this browser's history are the choices above."));
+    const words = emptyWords();
+    if (body.textContent !== words || !words) body.replaceChildren(...(words ? [make("p", "pd-empty", words)] : []));
+  }
+
+  // What is missing, or under way; nothing where the line above says why two runs are not compared.
+  function emptyWords() {
+    if (isPacking) return "The run that has just ended is being prepared \u2026";
+    if (isAsking) return "Comparing the two runs \u2026";
+    if (settled()) return "";
+    const next = choices.length ? "One is here: run again, or add a bundle." : "Run twice, or add a bundle: the runs of this browser's history are the choices above.";
+    return "Two runs are shown side by side, with their differences. " + next;
   }
 
   return {
     show(decoded) {
       if (!decoded) return empty();
       const { header } = decoded;
+      isAsking = false;
       if (header.sides && header.sides.some((/** @type {Side} */ side, /** @type {number} */ at) => side.name !== names[at])) return undefined; // of others
       status.textContent = header.note || notice;
       notice = "";
       status.dataset.tone = header.tone || "";
-      if (header.kind === "note") return undefined;
+      if (header.kind === "note") return shown ? undefined : empty();
       const drawn = JSON.stringify(header);
       if (drawn === shown) return undefined; // what was opened in it stays open
       shown = drawn;

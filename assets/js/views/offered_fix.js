@@ -153,9 +153,16 @@ function showOutcome(news) {
 }
 
 // No more will come of the trials that run.
-/** @param {string} sentence */
-export const stopTrials = (sentence) => {
-  [...outcomes.values()].filter((news) => news.state === "running").forEach(({ code }) => showOutcome({ code, state: "stopped", sentence, hint: "", short: "" }));
+/**
+ * @param {string} sentence
+ * @param {string} [before] what was said of those that are to have another sentence
+ */
+export const stopTrials = (sentence, before) => {
+  const ended = [...outcomes.values()].filter((news) => news.state === "running" || (before && news.sentence === before));
+  ended.forEach(({ code }) => showOutcome({ code, state: "stopped", sentence, hint: "", short: "" }));
 };
+
+/** The findings whose fixes are being tried. */
+export const codesOnTrial = () => [...outcomes.values()].filter((news) => news.state === "running").map((news) => news.code);
 
 export { showOutcome };

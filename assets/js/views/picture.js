@@ -369,17 +369,19 @@ const savePicture = (parts, fileName, packed) => saveCanvas(drawPicture(parts), 
  * @param {HTMLCanvasElement} canvas
  * @param {string} fileName
  * @param {string} [packed] the bundle that the picture holds
+ * @returns {Promise<number>} bytes of the file
  */
 async function saveCanvas(canvas, fileName, packed) {
   /** @type {Blob | null} */
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
-  if (!blob) return;
+  if (!blob) return 0;
   const link = document.createElement("a");
   const data = packed ? embedBundle(new Uint8Array(await blob.arrayBuffer()), packed) : blob;
   link.href = URL.createObjectURL(new Blob([data], { type: "image/png" }));
   link.download = fileName;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  return data instanceof Blob ? data.size : data.byteLength;
 }
 
 export { drawPair, drawPicture, savePicture, saveCanvas };

@@ -41,7 +41,9 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     ended.then(None, fields, None, js=tell, api_name="run_ended", **quiet())
     # A run may end while the one before it is still packed: neither waits, and none is left out.
     several: dict[str, Any] = {"trigger_mode": "multiple", "concurrency_limit": HISTORY_LIMIT}
-    view.select(pack, page.trace, view, api_name="pack_run", **several, **quiet())
+    packed = view.select(pack, page.trace, view, api_name="pack_run", **several, **quiet())
+    # Where there was none to pack, too.
+    packed.then(None, None, None, js="() => PromptDebugger.runPacked()", api_name="run_packed", **quiet())
     outputs = [page.trace, *page.views.values()]
     # Who opens another one before the first has come means that.
     return view.submit(reopen, None, outputs, api_name="reopen_run", **several, **quiet())

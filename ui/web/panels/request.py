@@ -108,7 +108,7 @@ def build_request_panel(
     recolour = gr.Button("Colours", elem_id="pd-recolour", elem_classes=["pd-unseen"])
     check = gr.Button("Check the text", elem_id="pd-check-request", elem_classes=["pd-unseen"])
     name_run = gr.Button("Name where Run goes", elem_id="pd-name-run", elem_classes=["pd-unseen"])
-    reads_here = gr.State(False)  # whether Run asks no server about what is in the editor
+    reads_here = gr.State(value=False)  # whether Run asks no server about what is in the editor
     # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
     # closes it before it is shown.
     with gr.Accordion(target_label, elem_id="pd-target") as target_row:
