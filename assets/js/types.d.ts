@@ -225,6 +225,7 @@ interface Chip {
 
 interface TokensHeader {
   empty?: string;
+  text?: string;
   count: number;
   wide: boolean;
   table: Chip[];

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.base.types import JSONObject, Prompt, Trace
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
+from prompt_debugger.ui.present.live import MAX_TEXT
 from prompt_debugger.ui.present.payload import pack_payload
 
 EXPLAINED = ("prompt_tokens", "template", "raw_tokens", "ledger", "findings")
@@ -38,6 +39,13 @@ def empty_payload(trace: Trace, view: str) -> str:
     if view == "ledger" and trace.chat is not None:
         reported["message"] = segments_to_json(json_segments(trace.chat.message))
     return pack_payload(reported)
+
+
+def text_payload(prompt: Prompt | None) -> str | None:
+    """Return the payload of a prompt whose tokens are unknown: its text; `None` without one."""
+    if prompt is None or prompt.tokens is not None or not prompt.text:
+        return None
+    return pack_payload({"empty": "The tokens of this prompt are unknown. Its text:", "text": prompt.text[:MAX_TEXT]})
 
 
 def _why_empty(trace: Trace, view: str) -> str:

@@ -16,7 +16,7 @@ from prompt_debugger.ui.present.heat import prompt_heat, raw_heat
 from prompt_debugger.ui.present.ledger import ledger_payload
 from prompt_debugger.ui.present.parsers import matrix_payload
 from prompt_debugger.ui.present.prompt import difference_payload, template_payload
-from prompt_debugger.ui.present.reasons import EXPLAINED, OF_ANSWERS, empty_payload
+from prompt_debugger.ui.present.reasons import EXPLAINED, OF_ANSWERS, empty_payload, text_payload
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.tokens import tokens_payload
 from prompt_debugger.ui.present.verdict import (
@@ -147,7 +147,7 @@ class RunView:
             changed,
             "prompt_tokens",
             _Same(prompt, prompt_logprobs),
-            lambda: tokens_payload(prompt_tokens, prompt_heat(trace)),
+            lambda: tokens_payload(prompt_tokens, prompt_heat(trace)) or text_payload(prompt),
         )
         self._take(changed, "template", _Same(template), lambda: template_payload(template))
         self._take(changed, "difference", difference, lambda: difference_payload(trace))

@@ -8,13 +8,13 @@ import { whenDrawn } from "../lib/settling.js";
 import { codesOnTrial, showOutcome } from "../views/offered_fix.js";
 import { noteTask } from "./task_notes.js";
 
-/** @typedef {{ names: string[], code: string | null, sentence: string }} Left Tasks by name, and a fix by its finding and the verdict. */
+/** @typedef {{ names: string[], code: string | null, strip: string }} Left Tasks by name, and a fix by its finding and the verdict. */
 
 const LEFT = "pd-left-tasks"; // of this tab: nothing but the names of their places
 const WORDS = "This was running when the page was left, which ended it. Start it again to see the result.";
 const FIX_WORDS = "The fix was being tried when the page was left, which ended the trial.";
 const OF_STOP = "pd-stop-";
-let sentence = ""; // of the verdict that is shown
+let strip = ""; // the verdict that is shown: an example's, or a run's that comes back
 
 function note() {
   /** @type {NodeListOf<HTMLButtonElement>} */
@@ -22,7 +22,7 @@ function note() {
   const names = [...stops].map((stop) => stop.id.slice(OF_STOP.length));
   const [code] = codesOnTrial();
   try {
-    if ((names.length || code) && isKeeping()) globalThis.sessionStorage.setItem(LEFT, JSON.stringify({ names, code: code || null, sentence }));
+    if ((names.length || code) && isKeeping()) globalThis.sessionStorage.setItem(LEFT, JSON.stringify({ names, code: code || null, strip }));
   } catch {
     // a browser that keeps nothing
   }
@@ -38,19 +38,19 @@ function taken() {
     const isCode = typeof kept.code === "string" && /^PD\d{3}$/.test(kept.code);
     return {
       names: names.filter((name) => typeof name === "string").filter((name) => /^[a-z-]{1,40}$/.test(name)),
-      code: isCode ? kept.code : null, sentence: String(kept.sentence || ""),
+      code: isCode ? kept.code : null, strip: String(kept.strip || ""),
     };
   } catch {
-    return { names: [], code: null, sentence: "" };
+    return { names: [], code: null, strip: "" };
   }
 }
 
 const left = taken();
 
 onVerdict((verdict) => {
-  if (verdict.state !== "running") sentence = verdict.sentence;
+  if (verdict.state !== "running") strip = verdict.state + " " + verdict.sentence;
   const { code } = left;
-  if (!code || verdict.state === "running" || verdict.sentence !== left.sentence) return;
+  if (!code || strip !== left.strip) return;
   left.code = null;
   drawn(() => document.querySelector(".pd-offered[data-code=" + code + "]")).then(() => {
     if (!codesOnTrial().includes(code)) showOutcome({ code, state: "stopped", sentence: FIX_WORDS, hint: "", short: "" });

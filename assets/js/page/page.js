@@ -80,9 +80,9 @@ function notice(item) {
   const place = item.line ? "line " + item.line + (item.column ? ", column " + item.column : "") : item.field;
   if (place) row.append(button(place, "pd-jump", () => jumpToRequest(item), "Show it in the request"));
   const { server, wants_key: wantsKey } = item;
-  if (server) row.append(button("Use as target", "pd-jump", () => takeServer(server), "Fill in address and model under Target; nothing is sent"));
-  if (wantsKey) row.append(button("Enter its key", "pd-jump", openKey, "It is now the target: its key goes only to this server, and is not kept"));
   row.append(prose("span", "", (item.line && item.field ? item.field + ": " : "") + item.message));
+  if (server) row.append(button("Use as target", "pd-small", () => takeServer(server), "Fill in address and model under Target; nothing is sent"));
+  if (wantsKey) row.append(button("Enter its key", "pd-small", openKey, "It is now the target: its key goes only to this server, and is not kept"));
   return row;
 }
 

@@ -103,10 +103,32 @@ onOffered((news) => {
   const text = root.querySelector(".pd-verdict-text");
   root.querySelectorAll(".pd-trial").forEach((old) => old.remove());
   const whole = news.state === "running" ? "Trying the fix: " + news.sentence : news.short || [news.sentence, news.hint].filter(Boolean).join(" ");
-  text?.append(trialLine(news.state, whole, news.short ? news.sentence : ""));
+  const line = trialLine(news.state, whole, news.short ? news.sentence : "");
+  text?.append(line);
+  if (news.state === "running") showClock(line, news);
   root.dataset.trial = news.state;
   drawActions(root, code, news);
 });
+
+let since = 0; // when the trial began
+
+// How long a trial has taken; no one hears its seconds.
+/**
+ * @param {HTMLElement} line
+ * @param {import("./offered_fix.js").News} news
+ */
+function showClock(line, { sentence }) {
+  if (sentence === "Starting \u2026") since = Date.now();
+  const clock = make("span", "pd-muted", "");
+  clock.setAttribute("aria-live", "off");
+  line.append(clock);
+  const tick = () => {
+    const seconds = Math.round((Date.now() - since) / 1_000);
+    clock.textContent = since && seconds ? seconds + " s" : "";
+    if (line.isConnected) setTimeout(tick, 1_000);
+  };
+  tick();
+}
 
 // The run has the proof now, or it could not be added.
 /** @param {boolean} isThere */

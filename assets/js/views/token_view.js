@@ -58,6 +58,7 @@ class TokenView {
     this.strip = new HeatStrip();
     this.live = make("div", "pd-live");
     this.empty = make("p", "pd-empty", this.emptyText());
+    this.plain = make("pre", "pd-text pd-plain-prompt", ""); // of a prompt whose tokens are unknown
     this.build();
   }
 
@@ -76,8 +77,11 @@ class TokenView {
     this.scroller.setAttribute("aria-label", this.where === "prompt" ? "Tokens of the prompt" : "Tokens of the raw output");
     this.frame.append(this.scroller, this.marks.rail.canvas);
     this.live.setAttribute("role", "status");
-    this.root.append(this.bar, this.frame, this.strip.root, this.live, this.empty);
+    this.root.append(this.bar, this.frame, this.strip.root, this.live, this.empty, this.plain);
     this.listen();
+    this.plain.tabIndex = 0;
+    this.plain.setAttribute("role", "region");
+    this.plain.setAttribute("aria-label", "Text of the prompt");
     this.showEmpty(true);
   }
 
@@ -93,6 +97,7 @@ class TokenView {
   showEmpty(isEmpty) {
     this.empty.hidden = !isEmpty;
     this.frame.hidden = this.bar.hidden = isEmpty;
+    this.plain.hidden = !this.plain.textContent;
     if (isEmpty) this.strip.root.hidden = true;
   }
 
@@ -111,6 +116,7 @@ class TokenView {
   show(decoded) {
     this.forget();
     this.data = null;
+    this.plain.textContent = decoded?.header.text ? visibleText(decoded.header.text, true) : "";
     this.empty.textContent = decoded && decoded.header.empty ? visibleText(decoded.header.empty, false) : this.emptyText();
     if (!decoded || decoded.header.empty) return this.showEmpty(true);
     const { header, columns } = decoded;

@@ -13,6 +13,7 @@ from prompt_debugger.core.base.types import (
     FindingEvidence,
     Ledger,
     LedgerEntry,
+    Prompt,
     Refusal,
     Severity,
     Span,
@@ -22,7 +23,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.ui.present import RunView, unpack_payload
 from prompt_debugger.ui.present.completion import completion_payload
-from prompt_debugger.ui.present.reasons import empty_payload
+from prompt_debugger.ui.present.reasons import empty_payload, text_payload
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.verdict import verdict_payload
 from tests.ui.present.traces import dropped_call_trace
@@ -151,3 +152,11 @@ def test_an_error_beside_an_answer_says_nothing_of_a_missing_answer() -> None:
     assert header(verdict_payload(trace))["badge"] == "FAULT FOUND"
     assert "no answer" not in str(header(stages_payload(trace)))
     assert "no output" not in str(header(stages_payload(trace)))
+
+
+def test_a_prompt_whose_tokens_are_unknown_is_shown_as_text():
+    prompt = Prompt(source="local", text="<|user|>Hi", spans=(), tokens=None)
+
+    assert header(text_payload(prompt))["text"] == "<|user|>Hi"
+    assert text_payload(replace(prompt, text="")) is None
+    assert text_payload(None) is None
