@@ -85,7 +85,10 @@ def test_a_run_that_is_not_packed_yet_is_said_to_come(bare: DebuggerPage) -> Non
     def hold(route: Any) -> None:
         number = bare.page.evaluate("gradio_config.dependencies.find(one => one.api_name === 'pack_run').id")
         is_packing = route.request.post_data_json["fn_index"] == number
-        held.append(route) if is_packing and not held else route.continue_()
+        if is_packing and not held:
+            held.append(route)
+        else:
+            route.continue_()
 
     bare.page.route("**/queue/join*", hold)
     bare.paste(CALL.format("Paris"))

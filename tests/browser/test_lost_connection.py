@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.ui.present import pack_payload
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import Line, serving
@@ -187,8 +188,8 @@ def test_a_task_whose_connection_breaks_while_no_run_is_on_says_so_and_can_begin
 def test_a_fix_that_was_on_trial_says_so_after_a_reload_once(bare: DebuggerPage) -> None:
     bare.open_stage("findings")
     fix = bare.page.locator(".pd-offered")
-    news = {"kind": "offered", "code": str(fix.get_attribute("data-code")), "state": "running", "hint": "", "short": ""}
-    trial = pack_payload({**news, "sentence": "Asking the model."})
+    news: JSONObject = {"kind": "offered", "code": str(fix.get_attribute("data-code")), "state": "running"}
+    trial = pack_payload({**news, "sentence": "Asking the model.", "hint": "", "short": ""})
     bare.page.evaluate("payload => PromptDebugger.controller('orders').set(payload)", trial)
     expect(fix).to_have_attribute("data-state", "running")
 

@@ -139,8 +139,10 @@ def build_request_panel(
     tell_lost = gr.Button("Connection lost", elem_id="pd-tell-lost", elem_classes=["pd-unseen"])
     over = gr.Button("Run is over", elem_id="pd-run-over", elem_classes=["pd-unseen"])
     fields = (*target, look, servers, target_row, aimed, tell_lost, over)
-    texts = (editor, notices_view, recolour, check, name_run, reads_here)
-    return RequestPanel(case, load, give_up, *texts, read_as, row, run, stop, run_on, *fields)
+    return RequestPanel(
+        case, load, give_up, editor, notices_view, recolour, check, name_run, reads_here, read_as, row, run, stop,
+        run_on, *fields,
+    )  # fmt: skip
 
 
 _Secret = gr.Textbox | gr.State
