@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
@@ -56,6 +57,14 @@ class JSONCalls:
     def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
         """Find the calls in `text[region]`; never raises."""
         return _JSONScan(self, text, region, context).run()
+
+
+class _Region(NamedTuple):
+    """The calls of one region, the markup around them, and where the region stops."""
+
+    calls: list[ToolCallAttempt]
+    markup: list[Span]
+    stop: int
 
 
 class _JSONScan(StretchScan):
@@ -127,7 +136,7 @@ class _JSONScan(StretchScan):
         self._markup += markup
         return stop
 
-    def _read_region(self, opener: Hit) -> tuple[list[ToolCallAttempt], list[Span], int]:
+    def _read_region(self, opener: Hit) -> _Region:
         text, stop = self._text, self._region.stop
         position = skip_space(text, opener.stop, stop)
         fence = _FENCE.match(text, position, stop)
@@ -150,7 +159,7 @@ class _JSONScan(StretchScan):
                 continue
             position = self._skip_separators(position)
         if not calls and is_list and not self._family.guards_prose and text.startswith("]", position, stop):
-            return [], [Span(opener.start, position + 1)], position + 1
+            return _Region([], [Span(opener.start, position + 1)], position + 1)
         if not calls:
             return self._read_without_object(opener, position)
         end = calls[-1].char_span.stop
@@ -158,14 +167,14 @@ class _JSONScan(StretchScan):
             end = position + 1
         return self._close(opener, calls, end, is_list=is_list)
 
-    def _read_fenced(self, opener: Hit, position: int) -> tuple[list[ToolCallAttempt], list[Span], int]:
+    def _read_fenced(self, opener: Hit, position: int) -> _Region:
         """Read an object in a code fence between the tags: no JSON reader takes it, but it is known what it means."""
         call, position = self._read_object(position)
         calls, markup, stop = self._close(opener, [call], position, is_list=False)
         if call.name is None or not self._text.endswith(self._family.closers, opener.stop, stop):
-            return [], [], opener.stop
+            return _Region([], [], opener.stop)
         calls[0] = replace(calls[0], status=CallStatus.MALFORMED, problem="its JSON is inside a code fence")
-        return calls, markup, stop
+        return _Region(calls, markup, stop)
 
     def _skip_separators(self, position: int) -> int:
         text, stop = self._text, self._region.stop
@@ -196,9 +205,7 @@ class _JSONScan(StretchScan):
                 return match.start("open")
         return None
 
-    def _close(
-        self, opener: Hit, calls: list[ToolCallAttempt], end: int, *, is_list: bool
-    ) -> tuple[list[ToolCallAttempt], list[Span], int]:
+    def _close(self, opener: Hit, calls: list[ToolCallAttempt], end: int, *, is_list: bool) -> _Region:
         """End a region at its closer, if it is there."""
         family, last = self._family, calls[-1]
         if last.status is CallStatus.TRUNCATED:
@@ -222,8 +229,8 @@ class _JSONScan(StretchScan):
             calls[-1] = self._unclosed(calls[-1])
         if family.one_per_tag and len(calls) == 1:
             calls[0] = replace(calls[0], char_span=Span(opener.start, stop))
-            return calls, [], stop
-        return calls, frame_spans(opener.start, calls, stop), stop
+            return _Region(calls, [], stop)
+        return _Region(calls, frame_spans(opener.start, calls, stop), stop)
 
     def _stray_before_closer(self, position: int) -> str | None:
         """Return surplus closing brackets and quotation marks between an object and its closing tag."""
@@ -244,7 +251,7 @@ class _JSONScan(StretchScan):
         missing = f"its closing tag {self._family.closers[0]!r} is missing"
         return replace(call, problem=call.problem or missing)
 
-    def _read_without_object(self, opener: Hit, position: int) -> tuple[list[ToolCallAttempt], list[Span], int]:
+    def _read_without_object(self, opener: Hit, position: int) -> _Region:
         """Read a tag with no object in it: cut, empty, or a broken call; prose gives nothing."""
         closer = self._finder.first((*self._family.closers, *self._family.openers, *self._stops), position)
         if position >= self._region.stop and self._may_be_cut(opener):
@@ -252,11 +259,11 @@ class _JSONScan(StretchScan):
                 None, "", None, None, CallStatus.TRUNCATED, Place.BODY, Span(opener.start, opener.stop),
                 problem="cut after its opening tag",
             )  # fmt: skip
-            return [call], [], opener.stop
+            return _Region([call], [], opener.stop)
         if closer is None or closer.marker not in self._family.closers:
-            return [], [], opener.stop
+            return _Region([], [], opener.stop)
         if closer.start == position or not self._text[opener.stop : closer.start].strip("[] \t\r\n"):
-            return [], [Span(opener.start, closer.stop)], closer.stop
+            return _Region([], [Span(opener.start, closer.stop)], closer.stop)
         return self._read_broken(opener, closer)
 
     def _may_be_cut(self, opener: Hit) -> bool:
@@ -264,16 +271,16 @@ class _JSONScan(StretchScan):
         before = self._text[max(self._region.start, opener.start - 1) : opener.start]
         return opener.marker.startswith(("<|", "[")) or self._is_cut or before in ("", "\n", ">")
 
-    def _read_broken(self, opener: Hit, closer: Hit) -> tuple[list[ToolCallAttempt], list[Span], int]:
+    def _read_broken(self, opener: Hit, closer: Hit) -> _Region:
         body = self._text[opener.stop : closer.start].strip()
         if not any(body.startswith(name) for name in self._names):
-            return [], [], opener.stop
+            return _Region([], [], opener.stop)
         call = ToolCallAttempt(
             next(name for name in sorted(self._names, key=len, reverse=True) if body.startswith(name)),
             "", None, None, CallStatus.MALFORMED, Place.BODY, Span(opener.start, closer.stop),
             problem="there is no JSON object between its tags",
         )  # fmt: skip
-        return [call], [], closer.stop
+        return _Region([call], [], closer.stop)
 
 
 def _is_placeholder(text: str, call: ToolCallAttempt) -> bool:
