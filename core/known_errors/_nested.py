@@ -51,6 +51,14 @@ _MAX_QUOTED = 300  # characters of a quotation within a string
 _ROOTS = ("body", "query", "path", "header")
 
 
+# An error within another one as Node prints objects: keys are bare, strings have the marks that suit them.
+_IN_PRINT = re.compile(r"[{,\n]\s{0,40}error: \{")
+_PRINTED_WORDS = re.compile(
+    r"(?<=[{,\n ])message: (?:'((?:[^'\\\n]|\\.){8,2000}+)'|\"((?:[^\"\\\n]|\\.){8,2000}+)\""
+    r"|`((?:[^`\\]|\\.){8,2000}+)`)"
+)
+
+
 class Nested(NamedTuple):
     """The innermost words of an error.
 
@@ -81,9 +89,21 @@ def innermost(text: str) -> Nested:
             return Nested(f"{kind[1]}: {found}", field)
         beside = _PARAM_WORDS.search(words) if _KEY.search(found) is None else None
         words = found if beside is None else f"{found}: {beside[1]}"
+    printed = _last_printed(words)
+    if printed is not None:
+        return Nested(_bare(" ".join(printed.split())), _field_in(words) or field)
     logged = _LOGGED.search(words)
     words = words if logged is None else logged[1].replace('\\"', '"')
     return Nested(_bare(" ".join(words.split())), _field_in(words) or field)
+
+
+def _last_printed(text: str) -> str | None:
+    """Return the words of an error that Node printed as an object, the innermost one; `None` where none was."""
+    if _IN_PRINT.search(text) is None:
+        return None
+    printed = list(_PRINTED_WORDS.finditer(text))
+    words = next((group for group in printed[-1].groups() if group), "") if printed else ""
+    return re.sub(r"\\(.)", r"\1", words) or None
 
 
 def _value_in(text: str) -> str | None:

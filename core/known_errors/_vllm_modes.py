@@ -232,6 +232,20 @@ OF_MODES: tuple[KnownError, ...] = (
         example="Failed to advance FSM for request chatcmpl-96 for tokens 271. Please file an issue",
     ),
     KnownError(
+        "{count:int} validation errors for ValidatorIterator {place:int}.ChatCompletionContentPart{rest} Input should "
+        "be",
+        Stage.REQUEST,
+        "A part of an assistant message has a `type` that chat completions do not know; vLLM lists the types that it "
+        "tried, and `input_value` is the one that was sent.",
+        "Send the text of that message as a string, or as parts of type `text`: `output_text` and `input_text` belong "
+        "to the Responses API. A client that switches between the two APIs has to convert its history; update it, or "
+        "use `/v1/responses` throughout.",
+        "https://github.com/langchain-ai/langchain/issues/34751",
+        example="3 validation errors for ValidatorIterator 0.ChatCompletionContentPartTextParam.type Input should be "
+        "'text' [type=literal_error, input_value='output_text', input_type=str]",
+        field="messages",
+    ),
+    KnownError(
         "Currently only named tools are supported",
         Stage.REQUEST,
         "This release of vLLM (before 0.6) accepts only the name of one tool as `tool_choice`, not `auto`.",

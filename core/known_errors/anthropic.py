@@ -42,6 +42,18 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.ORPHAN_RESULTS,
     ),
     KnownError(
+        "unexpected `tool_use_id` found in `{block:word}` blocks: {id:word} Each `{same:word}` block must have a "
+        "corresponding `server_tool_use` block before it",
+        Stage.REQUEST,
+        "A result of a tool that Anthropic runs itself comes without the `server_tool_use` block that it answers.",
+        "Send both blocks back in the same assistant message, or neither. A client that shortens, repairs or stops a "
+        "turn can lose one: start a new session, or go back to before that turn, and update the client.",
+        "https://github.com/anthropics/claude-code/issues/64383",
+        example="messages.2.content.0: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_7. "
+        "Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it.",
+        field="messages",
+    ),
+    KnownError(
         "Expected `thinking` or `redacted_thinking`, but found `{kind:word}`.",
         Stage.REQUEST,
         "Thinking is on, and an assistant message of the tool loop does not begin with its thinking block.",

@@ -175,11 +175,6 @@ class KnownError:
         lighter = int(self.is_general) * (2 if self.cause is Cause.UNCLEAR else 1)
         return sum(map(len, self.literals)) - _LIGHTER * lighter
 
-    @property
-    def is_about_call(self) -> bool:
-        """Whether it speaks of a call, and not of an answer as a whole."""
-        return ("call" in self.means or "tool" in self.means) and "no call" not in self.means
-
 
 @lru_cache(maxsize=1024)
 def pattern_of(says: str) -> re.Pattern[str]:

@@ -48,7 +48,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         '"error_type":"ValidationError","message":"{count:int} validation error',
         Stage.COMPLETE,
-        "The plug-in, or its SDK, checked an object that Dify passed to it against a class of its own release, and a "
+        "The plug-in, or its SDK, checked an object that Dify passed to it against a class of its release, and a "
         "field differs: plug-in and Dify are of releases that do not belong together.",
         _UPDATE,
         "https://github.com/yangyaofei/dify-vllm-provider/issues/10",

@@ -202,8 +202,9 @@ SENTENCES: tuple[KnownError, ...] = (
         KnownError(
             f"validation error{{s}} for {{model:word}} {place}.{{rest}} {fault}",
             Stage.CONTRACT,
-            f"The request was answered. The client compared {whose} with the form that its release knows, and it "
-            "departs from it at the places that are listed: the server leaves fields out, or writes them differently.",
+            "The answer does not have the form that the client's release knows: it was compared with "
+            f"{whose}, and departs from it at the places that are listed, where the server leaves fields out, or "
+            "writes them differently.",
             f"Record the answer (`capture`) and paste it: if it is an error, its words say more, and {reason} says how "
             "it ended. Update server and client; a client made for any server requires less than one made for a single "
             "vendor.",

@@ -86,6 +86,18 @@ SENTENCES: tuple[KnownError, ...] = (
         field="response_format.json_schema.schema",
     ),
     KnownError(
+        "Invalid schema for function '{name}': In context={path}, 'required' is required to be supplied and to be an "
+        "array including every key in properties.",
+        Stage.REQUEST,
+        "A strict tool leaves a property out of `required`, where all of them must be.",
+        'List every property of each object in `required`; one that may be absent gets the type `["string", "null"]`. '
+        "Or send the tool without `strict`; a client that sets it for all tools has to convert their schemas.",
+        "https://github.com/openai/codex/issues/538",
+        example="Invalid schema for function 'look': In context=(), 'required' is required to be supplied and to be an "
+        "array including every key in properties. Missing 'city'.",
+        field="tools",
+    ),
+    KnownError(
         "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
         Stage.REQUEST,
         "JSON mode is requested, but no message mentions JSON.",

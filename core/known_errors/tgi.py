@@ -30,4 +30,15 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Failed to parse generated text: expected value at line 1 column 1",
         cause=Cause.OUTPUT,
     ),
+    KnownError(
+        "Request failed during generation: Server error:",
+        Stage.COMPLETE,
+        "The model's process failed while it generated; its reason follows these words, or is only in the server's "
+        "log.",
+        "Look into the server's log at that time: memory that ran out, a grammar that it could not build, and a crash "
+        "are the usual reasons. A shared endpoint may run without grammars: ask your own server.",
+        "https://github.com/huggingface/text-generation-inference/issues/1745",
+        cause=Cause.SERVER,
+        is_general=True,
+    ),
 )

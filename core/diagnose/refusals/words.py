@@ -12,6 +12,7 @@ from prompt_debugger.core.diagnose.trace_queries import in_request, quote
 from prompt_debugger.core.known_errors import Cause, words_as_one_line
 
 TITLE_CHARS = 300
+MAX_SUBJECT = 125  # characters of what a sentence means, so that a title has room for its words
 # vLLM repeats field and value after its sentence.
 _PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")
 # What a validator writes after its sentence, as Python prints it.

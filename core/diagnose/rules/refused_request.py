@@ -33,6 +33,7 @@ from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Sta
 from prompt_debugger.core.diagnose.fixes import drop_named_fields
 from prompt_debugger.core.diagnose.refusals.understand import Understood, flag_of_refusal, understand
 from prompt_debugger.core.diagnose.refusals.words import (
+    MAX_SUBJECT,
     evidence_of,
     explanation,
     field_in_words,
@@ -67,7 +68,6 @@ _SUBJECTS = {
 }
 # Causes where a known sentence says more than the cause does.
 _OF_SENTENCE = (Cause.REQUEST, Cause.CLIENT, Cause.SETTING, Cause.SERVER)
-_MAX_SUBJECT = 100  # characters, so that a title has room for the words
 _REFUSED = "The server refused the request"
 _PULLS = "try pulling it"  # Ollama's words of a model that was not fetched
 _NOT_STARTED = "The server did not start"  # as the tables say it of flags that it refused
@@ -137,7 +137,7 @@ def _subject(understood: Understood) -> str:
         return _NOT_STARTED
     if understood.known is not None and understood.cause in _OF_SENTENCE:
         subject = understood.known.error.subject
-        return subject if len(subject) <= _MAX_SUBJECT else _SUBJECTS.get(understood.cause, _REFUSED)
+        return subject if len(subject) <= MAX_SUBJECT else _SUBJECTS.get(understood.cause, _REFUSED)
     if is_raised_inside(understood) and understood.speaker is not None:
         title = understood.speaker.title  # `vLLM` is written as it is
         return f"{title[:1].upper() if title.startswith('the ') else title[:1]}{title[1:]} raised an error"

@@ -49,6 +49,7 @@ from prompt_debugger.core.diagnose.calls.unparsed_calls import beside_its_parser
 from prompt_debugger.core.diagnose.fields import CallField, body_of, returned_calls
 from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
 from prompt_debugger.core.diagnose.refusals.words import (
+    MAX_SUBJECT,
     TITLE_CHARS,
     explanation,
     heading,
@@ -212,9 +213,8 @@ def _subject(understood: Understood) -> str:
     if understood.known is None and understood.classified is not None and understood.quoted is None:
         return understood.classified.error.subject
     if understood.stage is Stage.CONTRACT:
-        known = understood.known
-        is_call = known is None or known.error.is_about_call
-        return "The model's call was refused" if is_call else "The answer does not match what the program expects"
+        own = "" if understood.known is None else understood.known.error.subject
+        return own if 0 < len(own) <= MAX_SUBJECT else "The answer does not match what the program expects"
     if understood.stage is Stage.COMPLETE:
         return "The answer could not be used"
     quoted = understood.quoted

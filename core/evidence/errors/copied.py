@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.base.types import Refusal, Stage
 from prompt_debugger.core.complete.backends.error_words import faults_in, words_of_value
 from prompt_debugger.core.evidence.errors.cut_body import BODY, MAX_STARTS, cut_body_in
 from prompt_debugger.core.evidence.errors.denied import drop_denied
@@ -247,6 +247,12 @@ def _is_said_by_a_known_program(text: str) -> bool:
     return known is not None and known.error.is_distinctive and not known.error.is_general
 
 
+def _is_said_of_an_answer(text: str) -> bool:
+    """Return whether a text says a sentence that is one client's alone, about what the model wrote."""
+    known = recognise_error(text)
+    return known is not None and known.error.is_distinctive and known.error.stage is Stage.CONTRACT
+
+
 def _listed_in(message: str) -> Refusal | None:
     """Return the faults of a request in a list that Python printed, also where the copy of it was cut."""
     faults = faults_in(message) if message.lstrip().startswith("[") else []
@@ -329,6 +335,8 @@ def _read_body_within(text: str) -> FoundError | None:
         text = below_source(text)  # what the program printed
     body = _body_at_start(text) if _DATA_START.match(text) else _body_in(text)
     body = body or cut_body_in(text)
+    if body is not None and body.status is None and _is_said_of_an_answer(text):
+        return None  # what a client lists as faults of the model's answer
     if body is None or ('"messages"' in text and "messages" not in body.message):
         return None  # there is more in it than an error: its blocks are read one by one
     return FoundError(_rebuild(body, status_in(text), None), 0.85)

@@ -26,6 +26,11 @@ _TROUBLE = re.compile(
     r"(?m)^\*\*[^*\n]{1,200}\*\*[ \t]*\n(?:[ \t]*\n)?"
     r"(?:Verify|Check|Ensure|Make sure|Confirm|Ask|Contact|Increase|Reduce|Set|Try)\b[^\n]*"
 )
+# A section on a status, below a page's title; a person's report of one speaks of itself, and a proxy's page is a title.
+_STATUS = re.compile(
+    r"(?m)^#{2,6} (?:HTTP )?[45]\d\d\b[ :\u2013\u2014-]{1,3}[A-Z][\w -]{2,40}[ \t]*\n(?:[ \t]*\n)?"
+    r"(?=[A-Z](?![^\n]{0,400}\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur)\b)[^\n]{19})"
+)
 _BOLD = re.compile(r"(?m)^\*\*[^*\n]{1,200}\*\*[ \t]*$")
 _MIN_FAULTS = 2  # that make a page of troubleshooting of a text, in which each line in bold names another
 _CAPTION = re.compile(
@@ -64,5 +69,5 @@ def drop_documentation(text: str) -> str:
     >>> drop_documentation("- Prefer `?` for errors.\n**Error: busy**\nCheck the server.\nError: busy")
     '\n\nError: busy'
     """
-    text, faults = _TROUBLE.subn("", _CAPTION.sub("", text))
+    text, faults = _TROUBLE.subn("", _CAPTION.sub("", _STATUS.sub("", text)))
     return _LINES.sub("", _BOLD.sub("", text) if faults >= _MIN_FAULTS else text)

@@ -203,7 +203,11 @@ def _is_error(value: JSONObject) -> bool:
         {"message"},
     ):  # Cohere's, which no other key tells from the values of other programs
         return cause_of(message) is not None or next(classes_of(message), None) is not None
-    return _status_of(value) is not None or "param" in value or str(value.get("type")).endswith(("Error", "_error"))
+    return (
+        _status_of(value) is not None
+        or "param" in value
+        or str(value.get("type", value.get("type_"))).endswith(("Error", "_error"))
+    )
 
 
 def _is_list_of_faults(detail: JSON) -> bool:

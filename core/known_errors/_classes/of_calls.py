@@ -29,7 +29,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"\b(?:tool|function)_?name{_IS_EMPTY}|plugin name - '', function name - ''"
         r"|error: {1,3}is not a valid tool, try one of"
         rf"|\binvalid (?:tool|function)[ _-]?call\b.{{0,60}}?\b(?:tool|function) name{_IS_EMPTY}"
-        rf"|\b(?:tool|function) name{_IS_EMPTY}.{{0,40}}?\b(?:chunk|delta|piece|event)\b",
+        rf"|\b(?:tool|function) name{_IS_EMPTY}.{{0,40}}?\b(?:chunk|delta|piece|event)\b"
+        r"|\btool (?P<q>['\"`])(?P=q) (?:is |was |does )?not (?:available|found|exist|registered|defined)\b"
+        r"|\bunknown tool:? (?:''|\"\"|``)(?!\w)",
         Stage.PARSE,
         Cause.OUTPUT,
         "A call reached the program without the name of its tool",

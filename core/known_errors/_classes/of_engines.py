@@ -281,7 +281,8 @@ FIRST: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "media-too-large",
-        r"\b(?:image|video|audio)\b.{0,60}?(?:dimensions|duration|pixels|frames|decode|bytes|size|allocate)\b.{0,80}?"
+        r"\b(?:image|video|audio|file) exceeds (?:the (?:maximum|limit) of )?\d{1,5} ?[kmg]i?b\b"
+        r"|\b(?:image|video|audio)\b.{0,60}?(?:dimensions|duration|pixels|frames|decode|bytes|size|allocate)\b.{0,80}?"
         r"exceed\w{0,3}\b.{0,60}?(?:max|limit|\d)|\b(?:image|video|audio|file) (?:is )?too (?:large|long|big)\b"
         r"|\b(?:image|video|audio) exceeds (?:the )?max|exceeds the (?:pre-allocated )?encoder cache size",
         Stage.REQUEST,

@@ -40,6 +40,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:unrecognized|unknown|unexpected) (?:request )?(?:arguments?|fields?|parameters?|keys?|property"
         r"|properties|name)(?: supplied| provided| passed| found)?\b\W{0,20}(?P<name>[\w$.]{1,60})?"
         r"|additional (?:fields?|properties|keys?) .{0,40}?not (?:allowed|permitted)"
+        r"|[\w.\[\]-]{1,160} has invalid fields?(?:\(s\))?: ?(?P<wrong>\w{1,60})"
         r"|property \W?(?P<prop>[\w.]{1,60})\W? is (?:unsupported|not allowed)"
         r"|\b(?:a?create|a?completion|chat|stream)\(\) got an unexpected keyword argument \W?(?P<keyword>\w{0,60})",
         Stage.REQUEST,
@@ -201,6 +202,22 @@ LOOSE: tuple[ErrorClass, ...] = (
         unless=r"(?<![\w\]/] )must have required property"
         r"|\b(?:model|answer(?:s|ed)?|return(?:s|ed)?|repl(?:y|ies|ied)|content)\b.{0,300}?"
         r"\btool_calls\b[`'\"]? (?:is|was|are|were|comes?|stays?|remains?) (?:\w{1,9} )?(?:empty|missing|null)",
+    ),
+    ErrorClass(
+        "nothing-named",
+        r"\A(?:\w{1,40}: )?(?:\d{1,6}: )?(?:input validation error|invalid_request_error"
+        r"|(?:the )?(?:request|parameters?) (?:is|are) (?:not valid|invalid|illegal)(?:\. please check(?: again| it)?)?"
+        r"|invalid (?:request )?parameters?|bad request parameters?"
+        r"|(?:one or more|some) (?:of the )?parameters (?:specified )?(?:in the request )?are (?:not valid|invalid)"
+        r"(?:\. request id: \w{1,80})?)[\s.!]{0,3}\Z",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The API refused the request without naming what is wrong with it",
+        "Its answer names no field and no value.",
+        "Paste the request to have it checked. Otherwise take things out until it is accepted: fields that other "
+        "vendors have, `response_format`, tools, images, then older messages. Check that the model is one for chat: "
+        "one for embeddings or images may refuse messages in these words.",
+        is_distinctive=False,
     ),
     ErrorClass(
         "invalid-value",

@@ -8,6 +8,18 @@ from prompt_debugger.core.known_errors.base import Cause, Look
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "media-format",
+        r"\bunsupportedimageformat\b|\bunsupported (?:image|video|audio) (?:format|file type|mime ?type)"
+        r"|\b(?:image|video|audio) (?:file )?(?:format|type)s? (?:\S{1,40} ){0,3}?(?:is|are) (?:not (?:supported"
+        r"|allowed|accepted)|unsupported)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "An image or another file of the request has a format that the API does not read",
+        "The API reads a few formats only, and what it was sent, or what it found at the address, is of none of them.",
+        "Convert it to JPEG or PNG, and name its real type in `data:image/png;base64,…`. Of an address, check that it "
+        "returns the image itself, not a page or a redirect, also to someone who is not signed in.",
+    ),
+    ErrorClass(
         "media-count",
         r"at most \d{1,4} (?:\w{1,20}\(?s?\)? )?(?:images?|videos?|audios?)|too many (?:images?|media|videos?)"
         r"|(?:images?|videos?|audios?)\b.{0,40}?(?:count|number).{0,30}?exceed|limit[_-]mm[_-]per[_-]prompt"

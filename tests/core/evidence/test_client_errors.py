@@ -41,16 +41,17 @@ ERRORS = [
     ),
     (
         f"Error executing step: AI_NoObjectGeneratedError: No object generated: response did not match schema.{STACK}",
-        "The answer does not match what the program expects: No object generated: response did not match schema.",
+        "The model's JSON does not match the program's schema: No object generated: response did not match schema.",
     ),
     (
         "pydantic_ai.exceptions.UnexpectedModelBehavior: Exceeded maximum retries (1) for result validation",
-        "The answer does not match what the program expects: Exceeded maximum retries (1) for result validation.",
+        "The model's answers did not pass the program's validation before the retries ran out: Exceeded maximum "
+        "retries (1) for result validation.",
     ),
     (
         "instructor.exceptions.InstructorRetryException: 1 validation error for UserInfo\nname\n  Field required "
         "[type=missing, input_value={'type': 'object'}, input_type=dict]",
-        "The answer does not match what the program expects: ",
+        "The model's answers did not match the program's class before the retries ran out: ",
     ),
     (
         "TypeError: Completions.create() got an unexpected keyword argument 'chat_template_kwargs'",

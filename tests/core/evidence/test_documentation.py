@@ -77,3 +77,21 @@ def test_a_flood_takes_no_time(piece: str) -> None:
     is_heading(flood)
 
     assert time.perf_counter() - start < 5
+
+
+def test_a_section_on_a_status_is_no_report_of_it() -> None:
+    page = "### 504 Gateway Time-out\n\nIf the model needs longer than the proxy waits, raise its limit.\n"
+
+    assert "504" not in drop_documentation(page)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# 504 Gateway Time-out\n\nnginx/1.27.0 in front of the model\n",
+        "## 504 Gateway Time-out\n\nThis is what I get whenever the prompt is long.\n",
+        "## 504 Gateway Time-out\n",
+    ],
+)
+def test_a_page_of_a_proxy_and_a_person_s_heading_are_kept(text: str) -> None:
+    assert drop_documentation(text) == text

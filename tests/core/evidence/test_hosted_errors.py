@@ -44,7 +44,7 @@ def test_a_call_that_its_schema_refuses_says_where() -> None:
     said = "tool call validation failed: parameters for tool open_it did not match schema: errors: [`/key`: expected x]"
     found = found_in(refused(said, code="tool_use_failed"))["PD445"]
 
-    assert found.title.startswith("The model's call was refused")
+    assert found.title.startswith("The model's call does not fit the parameters")
     assert "/key" in found.title
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from prompt_debugger.core.base.types import Finding
 from prompt_debugger.core.evidence import gather_evidence, show_evidence
+from prompt_debugger.core.known_errors import innermost
 
 
 def found_in(text: str) -> dict[str, Finding]:
@@ -79,3 +80,138 @@ def test_an_image_that_llama_server_does_not_read_is_not_to_be_sent_as_an_image_
 
     assert "--mmproj" in (found.fix or "")
     assert "Send parts of" not in (found.fix or "")
+
+
+NODE = """{
+  retry: {
+    id: 'op:1',
+    error: BadRequestError: 400 {
+      status: 400,
+      headers: { 'cf-ray': '8d-MEL', connection: 'keep-alive' },
+      error: {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message: 'messages.4.content.0.image.source.base64: image exceeds 5 MB maximum: 7340032 bytes > 5242880 bytes'
+        }
+      }
+    }
+  }
+}
+"""
+
+
+def test_of_an_error_that_node_printed_the_innermost_message_is_the_title() -> None:
+    found = found_in(NODE)["PD100"]
+
+    assert "`messages[4].content[0].source.base64`" not in found.title
+    assert "cf-ray" not in found.title
+    assert "image exceeds 5 MB" in found.title
+
+
+def test_an_object_without_an_error_in_it_keeps_its_words() -> None:
+    assert (
+        innermost("got { message: 'all is well here' } from it").words == "got { message: 'all is well here' } from it"
+    )
+
+
+def test_a_format_that_is_not_read_needs_no_vision_model() -> None:
+    said = (
+        "Error code: 400 - {'error': {'code': 'InvalidParameter.UnsupportedImageFormat', 'message': 'The request "
+        "failed because the image format is not supported by the API.', 'param': 'image_url', 'type': 'BadRequest'}}"
+    )
+    found = found_in(said)["PD100"]
+
+    assert "JPEG or PNG" in (found.fix or "")
+    assert "vision model" not in (found.fix or "")
+
+
+def test_a_refusal_that_names_nothing_points_at_nothing() -> None:
+    said = 'shop.error.InvalidRequestError: Error code: 400 - {"message": "Input validation error", "type_": '
+    found = found_in(f'{said}"invalid_request_error"}}')["PD100"]
+
+    assert found.title.startswith("The API refused the request without naming")
+    assert "what the message names" not in (found.fix or "")
+
+
+def test_a_call_without_a_name_is_no_field_that_the_request_lacks() -> None:
+    said = (
+        "<error>Tool '' is not available. Use one of: [read_it, write_it]</error>\nYou must reflect within "
+        "`shop_thinking` tags. Was it the wrong tool, or missing parameters? Miss a required field?"
+    )
+    found = found_in(said)["PD445"]
+
+    assert found.title.startswith("A call reached the program without the name")
+    assert "shop_thinking" not in (found.fix or "")
+
+
+def test_a_strict_tool_over_broken_lines_is_known() -> None:
+    said = (
+        "  The vendor rejected the request (request ID: r1). Error details: Status: 400, Type:\n  invalid_request_error"
+        ", Message: 400 Invalid schema for function 'run': In context=(), 'required' is required to be supplied and\n"
+        "  to be an array including every key in properties. Missing 'folder'.\n"
+    )
+
+    assert found_in(said)["PD100"].title.startswith("A strict tool leaves a property out of `required`")
+
+
+def test_a_title_says_what_is_wrong_and_not_that_a_call_was_refused() -> None:
+    said = "pydantic_ai.exceptions.UsageLimitExceeded: The next request would exceed the request_limit of 50"
+
+    assert found_in(said)["PD445"].title.startswith("The run stopped at its own limit of requests")
+
+
+def test_what_a_client_lists_as_faults_of_the_answer_is_no_field_of_the_request() -> None:
+    said = (
+        'Gateway error:\nNo object generated: response did not match schema. Type validation failed: Value: {"go":null}'
+        '. Error message: [ { "code": "invalid_type", "expected": "object", "path": [ "go" ], "message": "Expected '
+        'object, received null" } ]'
+    )
+    found = found_in(said)
+
+    assert "PD100" not in found
+    assert found["PD445"].title.startswith("The model's JSON does not match the program's schema")
+
+
+def test_faults_without_a_client_s_sentence_stay_those_of_the_request() -> None:
+    said = (
+        'API Error: 400 [ { "code": "invalid_type", "expected": "object", "path": [ "metadata" ], "message": '
+        '"Expected object, received null" } ]'
+    )
+
+    assert "`metadata`" in found_in(said)["PD100"].detail
+
+
+def test_parts_that_vllm_does_not_know_are_not_the_model_s_answer() -> None:
+    said = (
+        "Error code: 400 - {'error': {'message': \"2 validation errors for ValidatorIterator\\n"
+        "0.ChatCompletionContentPartTextParam.type\\n  Input should be 'text' [type=literal_error, "
+        "input_value='summary_text', input_type=str]\\n0.ChatCompletionContentPartRefusalParam.type\\n  Input should "
+        "be 'refusal' [type=literal_error, input_value='summary_text', input_type=str]\", 'code': 400}}"
+    )
+    found = found_in(said)
+
+    assert "PD445" not in found
+    assert "Responses API" in (found["PD100"].fix or "")
+
+
+def test_a_result_of_a_vendor_s_tool_lacks_no_field() -> None:
+    said = (
+        "API Error: 400 messages.5.content.1: unexpected `tool_use_id` found in `web_fetch_tool_result` blocks: "
+        "srvtoolu_9. Each `web_fetch_tool_result` block must have a corresponding `server_tool_use` block before it."
+    )
+    found = found_in(said)["PD100"]
+
+    assert found.title.startswith("A result of a tool that Anthropic runs itself comes without")
+    assert "with a value" not in (found.fix or "")
+
+
+def test_a_field_that_a_part_may_not_have_outweighs_a_status_beside_it() -> None:
+    said = (
+        '{"error":{"message":"request param validation error, message[1].content[0] has invalid field(s): cache_control'
+        ', ***.Request failed with status: 400 BAD_REQUEST.","code":"400"}}'
+    )
+    found = found_in(said)["PD100"]
+
+    assert found.title.startswith("The request has a field that is not accepted")
+    assert "`cache_control`" in (found.fix or "")
