@@ -19,6 +19,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object, as_text
@@ -43,6 +44,8 @@ _REQUIRED = (
     "Check that the server can force a call with its tool parser and this model. If it cannot, do not "
     "force a tool, and ask for the call in the prompt."
 )
+# An item of the Responses API for the call of a tool that is no function: `apply_patch_call`, `web_search_call`.
+_OTHER_CALL = re.compile(r'(?<!\\)"type"\s{0,4}:\s{0,4}"(?!function_call"|custom_tool_call")[a-z_]{1,40}_call"')
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -54,7 +57,7 @@ def find(trace: Trace) -> Iterator[Report]:
     names = [call.name for call in returned_calls(trace)]
     if (names and named is None) or named in names:
         return
-    if why_cut(trace) is not None:
+    if why_cut(trace) is not None or (named is None and _OTHER_CALL.search(trace.chat.body) is not None):
         return
     wanted = f"a call to `{named}`" if named else "a tool call"
     yield Report(

@@ -35,6 +35,7 @@ from prompt_debugger.core.base.vendor_fields import vendor_field_at
 from prompt_debugger.core.diagnose.fields import columns_of_row
 from prompt_debugger.core.diagnose.refusals.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.thought_switches import is_ollamas_own
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
 _AS_VLLM = (None, "", "vllm", "unknown")  # the notices are about vLLM's fields
@@ -104,6 +105,8 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _of_ollama(trace: Trace) -> Iterator[Report]:
     """Report fields of Ollama's own API in a request that goes to `/v1/chat/completions`."""
+    if is_ollamas_own(trace.chat) or is_ollamas_own(trace.chat_stream):
+        return
     for notice in trace.request.notices:
         if notice.field in _AT_OLLAMA and _IGNORED.search(notice.message):
             yield Report(

@@ -29,7 +29,7 @@ from prompt_debugger.core.evidence.copying.other_notations import (
     printed_as_json,
     yaml_as_json,
 )
-from prompt_debugger.core.evidence.copying.transcripts import output_of_command
+from prompt_debugger.core.evidence.copying.transcripts import drop_bars, output_of_command
 from prompt_debugger.core.evidence.copying.wrapped import (
     join_escapes,
     join_full_lines,
@@ -400,6 +400,7 @@ _STEPS: tuple[Step, ...] = (
     ("The signs of a diff at the beginning of each line were removed.", _unadded),
     ("The command above the text and the prompt below it were removed.", output_of_command),
     ("Quote marks at the beginning of each line were removed.", _unquoted),
+    ("Quote marks at the beginning of each line were removed.", drop_bars),
     ("A shell's prompts at the beginning of each line were removed.", _unprompted),
     ("Log prefixes at the beginning of each line were removed.", _unprefixed),
     ("Log prefixes at the beginning of each line were removed.", _unprefixed_below),

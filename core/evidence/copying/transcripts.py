@@ -1,8 +1,8 @@
-"""What a shell or an interactive Python printed → the output alone, without the prompts around it.
+"""What a shell, an interactive Python or a chat shows around a text → the text alone.
 
-$ cat out.txt            >>> print(answer)
-…                        …
-$                        >>>
+$ cat out.txt            >>> print(answer)            ann wrote:
+…                        …                            │ …
+$                        >>>                          │ …
 """
 
 from __future__ import annotations
@@ -14,6 +14,24 @@ _SHOWN = re.compile(  # a command that prints one thing, and is none of interest
     r"|[\w.~/@:()\\ -]{0,80}?[$#%❯>] (?:cat|type|head|tail|less|more|jq|bat) [\w./~\\ -]{1,120})[ \t]*"
 )
 _PROMPT = re.compile(r"(?:[ \t]{0,3}>>>|[\w.~/@:()\\ -]{0,80}?[$#%❯>])[ \t]*")
+
+_BARS = "\u2502\u2503\xbb|"
+_MIN_BARRED = 2  # lines
+
+
+def drop_bars(text: str) -> str | None:
+    """Return what a chat quotes below who said it, without the bar before each line; `None` of anything else."""
+    lead, _, quoted = text.strip("\n").partition("\n")
+    bar = quoted[:1]
+    if not lead.rstrip().endswith(":") or bar not in _BARS or not bar or lead.startswith(bar):
+        return None
+    lines = quoted.split("\n")
+    filled = [line for line in lines if line.strip()]
+    if len(filled) < _MIN_BARRED or not all(line.startswith(bar) for line in filled):
+        return None
+    if any(len(line.rstrip()) > 1 and line.rstrip().endswith(bar) for line in filled):
+        return None  # a table, or a box
+    return "\n".join([lead, *(line.removeprefix(bar).removeprefix(" ") for line in lines)])
 
 
 def output_of_command(text: str) -> str | None:

@@ -4,6 +4,9 @@ User: I get an error when I log in.                             a conversation a
 tool: Error: no such seat                                       a tool of an agent, in its transcript
 {{- raise_exception("roles must alternate") }}                  the source of a template
 - Error 1001: Network connection issue                          a list of codes
+{"role": "user", "content": "Error: no such file"}              what a person or an agent's environment wrote
+{"observation": "bash: line 2: syntax error", "thought": …}     what an agent saw, and thought of it
+test_get_404 (api.tests.Views) ... ok                           a test that ran
 WARNING … Import error msg: No module named 'x'                 what a healthy program logs
 """
 
@@ -24,6 +27,16 @@ _CODES = re.compile(
     r"(?:^[ \t]{0,8}(?:[-*+\u2022]|\d{1,2}[.)]) {1,3}[*`_]{0,3}(?:Error|Code|ERR)[ _-]?(?:[Cc]ode )?[A-Z]{0,3}\d{2,5}\b"
     r"[^\n]*(?:\n|\Z)){2,}",
     re.MULTILINE,
+)
+# The text of a message that no model wrote, in JSON or as Python prints it.
+_ROLE = r"(?P<q>['\"])role(?P=q): ?(?P=q)(?:user|system|developer)(?P=q)"
+_TEXT = r"(?P=q)content(?P=q): ?(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+')"
+_WRITTEN = re.compile(rf"{_ROLE},\s{{0,40}}{_TEXT}", re.DOTALL)
+_STEP = re.compile(r'"(?:observation|thought|response|action)": ?"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STEPS = ('"observation": "', '"thought": "')
+_TEST = re.compile(
+    r"(?m)^(?:test_\w{1,200} (?:\([\w.]{1,300}\)[^\n]*|(?:ok|[FEfwsX])\b[^\n]*)"
+    r"|(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) [\w./-]{1,300}\.py::[^\n]*|(?:ERROR|FAIL): test_\w{1,200} \([^\n]*)"
 )
 # How transformers' agents and smolagents head the parts of their logs, and the error of code that the model wrote.
 _AGENT = re.compile(
@@ -76,8 +89,14 @@ def drop_unreported(text: str) -> str:
         text = _TURN.sub("", text)
     if "raise_exception(" in text:
         text = _RAISES.sub("raise_exception(", text)
+    if "role" in text:
+        text = _WRITTEN.sub("", text)
+    if all(key in text for key in _STEPS):
+        text = _STEP.sub("", text)
     for line, _ in _HARMLESS:
         text = line.sub("", text)
+    if "test_" in text or "::" in text:
+        text = _TEST.sub("", text)
     return _CODES.sub("", text)
 
 

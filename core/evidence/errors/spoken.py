@@ -57,6 +57,7 @@ _ROW = re.compile(r"[\s\d.,|+\[\]-]*+(?:(?:True|False|None|[Nn]a[Nn]|inf)[\s\d.,
 _RAISES = re.compile(r"(?:raise [A-Z]\w{2,60}\(|throw new [A-Z]\w{2,60}\()")  # a line of code, which nothing reported
 # Under these keys a definition says what it is for, and a model its answer.
 _OTHER_WORDS = frozenset({"description", "parameters", "input_schema", "generated_text"})
+_OF_STEP = ("observation", "thought", "response", "action")
 _MAX_DEPTH = 40
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
@@ -124,7 +125,7 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def _drop_other_words(value: JSON, depth: int = 0) -> JSON:
-    """Return a value without the texts in it that report nothing: of definitions, of a model, of a tool that ran."""
+    """Return a value without the texts in it that report nothing: of definitions, of a person, of a tool."""
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list):
@@ -132,7 +133,9 @@ def _drop_other_words(value: JSON, depth: int = 0) -> JSON:
     if not isinstance(value, dict):
         return value
     is_of_tool = isinstance(value.get("observation"), str)  # an event of an agent, with what its tool printed
-    left_out = {*_OTHER_WORDS, *(("content",) if is_of_tool else ())}
+    is_step = is_of_tool and isinstance(value.get("thought"), str)
+    is_written = value.get("role") in ("user", "system", "developer") and isinstance(value.get("content"), str)
+    left_out = {*_OTHER_WORDS, *(("content",) if is_of_tool or is_written else ()), *(_OF_STEP if is_step else ())}
     return {key: _drop_other_words(one, depth + 1) for key, one in value.items() if key not in left_out}
 
 

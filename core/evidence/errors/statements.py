@@ -98,7 +98,7 @@ _SAID = re.compile(
 OF_MANUAL = re.compile(r"\W{0,6}Returns?\b")  # what a manual says of an endpoint
 _MAX_SAID = 12  # quotations that are looked at
 _KEY_OF_REQUEST = re.compile(r"\\{0,4}\"(?:messages|role)\\{0,4}\" ?:")
-_KEY_OF_ERROR = re.compile(r"\\{0,4}\"(?:error|detail|message|msg|code|status)\\{0,4}\" ?:")
+_KEY_OF_ERROR = re.compile(r"\\{0,4}\"(?:error|detail|(?:message|msg)(?!\\{0,4}\" ?: ?\{)|code|status)\\{0,4}\" ?:")
 
 
 class Statement(NamedTuple):

@@ -3,6 +3,7 @@
     Claude Code   {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", …}]}, …}
     Codex         {"type": "response_item", "payload": {"type": "function_call", …}}
     codex exec    {"type": "item.completed", "item": {"type": "agent_message", "text": …}}   turns, with --json
+    pi            {"type": "message", "message": {"role": "assistant", "content": […], "stopReason": "toolUse"}}
     OpenCode      {"info": {…}, "messages": [{"info": {"role": …}, "parts": […]}]}
     ShareGPT      {"conversations": [{"from": "human", "value": …}, {"from": "gpt", "value": …}]}
 
@@ -23,7 +24,7 @@ from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import add_answer
+from prompt_debugger.core.evidence.taking import add_answer, forget_end
 from prompt_debugger.core.evidence.values.framework_messages import is_of_telemetry
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 from prompt_debugger.core.request import body_text, read_request
@@ -34,6 +35,7 @@ _ROLES: Mapping[str, str] = {
     "chatgpt": "assistant", "system": "system", "tool": "tool", "observation": "tool", "function_response": "tool",
     "function_call": "assistant",
 }  # fmt: skip
+_PI_REASONS: Mapping[str, str] = {"stop": "stop", "length": "length", "toolUse": "tool_calls"}
 _NO_TOOLS = "The session does not contain the tools that were offered, so calls are not checked against them."
 
 
@@ -41,6 +43,7 @@ class _Exchange(NamedTuple):
     body: JSONObject | None
     answer: JSON
     raw: str | None = None
+    has_end: bool = True
 
 
 def _finds(paste: Paste) -> float:
@@ -66,8 +69,15 @@ def _kind(line: str) -> str:
         return "codex exec"
     if value.get("type") == "response_item" and isinstance(value.get("payload"), dict):
         return "Codex"
+    if _is_of_pi(value):
+        return "pi"
     is_turn = value.get("type") in ("user", "assistant") and isinstance(value.get("message"), dict)
     return "Claude Code" if is_turn and ("uuid" in value or "sessionId" in value or "session_id" in value) else ""
+
+
+def _is_of_pi(value: JSONObject) -> bool:
+    message = as_object(value.get("message"))
+    return value.get("type") == "message" and (message.get("role") == "toolResult" or "stopReason" in message)
 
 
 def _is_export(value: JSONObject) -> bool:
@@ -92,6 +102,8 @@ def _read(paste: Paste) -> Evidence:
     request = None if found.body is None or not has_tools else _request(found.body)
     if found.answer is not None:
         evidence = add_answer(evidence, read_answer(found.answer))
+    if not found.has_end:
+        evidence = forget_end(evidence)
     notes = evidence.notes if has_tools else (*evidence.notes, _NO_TOOLS)
     return replace(evidence, request=request, raw=found.raw if found.raw is not None else evidence.raw, notes=notes)
 
@@ -115,11 +127,61 @@ def _exchanges(paste: Paste) -> tuple[str, list[_Exchange]]:
         )
     if any(value.get("type") in ("item.completed", "turn.failed") for value in values):
         return "codex exec", _read_codex_exec(values)
+    if any(map(_is_of_pi, values)):
+        return "pi", _read_pi([as_object(value.get("message")) for value in values])
     return "Claude Code", _read_claude(values)
 
 
+def _read_pi(messages: Sequence[JSONObject]) -> list[_Exchange]:
+    """Return the assistant's messages, without those that the user stopped before anything came."""
+    exchanges: list[_Exchange] = []
+    for message in messages:
+        content, reason, error = message.get("content"), message.get("stopReason"), message.get("errorMessage")
+        if message.get("role") != "assistant" or not isinstance(content, list):
+            continue
+        if reason == "error" and isinstance(error, str):
+            exchanges.append(_Exchange(None, {"error": {"message": error}}))
+        elif content:
+            found = _message_of_blocks([as_object(block) for block in content])
+            choice: JSONObject = {"index": 0, "message": found, "finish_reason": _PI_REASONS.get(str(reason))}
+            is_whole = choice["finish_reason"] is not None
+            exchanges.append(
+                _Exchange(None, {"model": message.get("model"), "choices": [choice]} if is_whole else found)
+            )
+    return exchanges
+
+
+def _message_of_blocks(blocks: Sequence[JSONObject]) -> JSONObject:
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    thoughts = [str(block.get("thinking", "")) for block in blocks if block.get("type") == "thinking"]
+    calls = [
+        _call(block.get("id"), block.get("name"), block.get("arguments"))
+        for block in blocks
+        if block.get("type") == "toolCall"
+    ]
+    return _message(texts, thoughts, calls)
+
+
+def _call(call_id: JSON, name: JSON, arguments: JSON) -> JSON:
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)},
+    }
+
+
+def _message(texts: Sequence[str], thoughts: Sequence[str], calls: list[JSON]) -> JSONObject:
+    message: JSONObject = {"role": "assistant", "content": "".join(texts) or None}
+    if thoughts:
+        message["reasoning_content"] = "\n".join(thoughts)
+    return {**message, "tool_calls": calls} if calls else message
+
+
 def _read_claude(values: Sequence[JSONObject]) -> list[_Exchange]:
-    """Return the assistant's messages; lines of one message id are blocks of one answer."""
+    """Return the assistant's messages; lines of one message id are blocks of one answer.
+
+    Claude Code logs a block before its answer ends: a `stop_reason` that is null is not known, not absent.
+    """
     answers: list[JSONObject] = []
     last_id: JSON = None
     for value in values:
@@ -135,7 +197,12 @@ def _read_claude(values: Sequence[JSONObject]) -> list[_Exchange]:
         else:
             answers.append({**message, "content": blocks})
         last_id = message.get("id")
-    return [_Exchange(None, {**answer, "type": "message", "role": "assistant"}) for answer in answers]
+    return [
+        _Exchange(
+            None, {**answer, "type": "message", "role": "assistant"}, has_end=answer.get("stop_reason") is not None
+        )
+        for answer in answers
+    ]
 
 
 def _read_codex(items: Sequence[JSONObject]) -> list[_Exchange]:
@@ -174,12 +241,8 @@ def _message_of_items(items: Sequence[JSONObject]) -> JSONObject:
     """Return the message of a turn's items; empty if a model wrote none of them."""
     texts = [item.get("text") for item in items if item.get("type") == "agent_message"]
     thoughts = [str(item.get("text", "")) for item in items if item.get("type") == "reasoning"]
-    calls: list[JSON] = [
-        {
-            "id": item.get("id"),
-            "type": "function",
-            "function": {"name": item.get("tool"), "arguments": json.dumps(item["arguments"], ensure_ascii=False)},
-        }
+    calls = [
+        _call(item.get("id"), item.get("tool"), item["arguments"])
         for item in items
         if item.get("type") == "mcp_tool_call" and isinstance(item.get("arguments"), dict)
     ]
@@ -210,22 +273,12 @@ def _read_opencode(value: JSONObject) -> list[_Exchange]:
 def _message_of_parts(parts: Sequence[JSONObject]) -> JSONObject:
     texts = [str(part.get("text", "")) for part in parts if part.get("type") == "text"]
     thoughts = [str(part.get("text", "")) for part in parts if part.get("type") == "reasoning"]
-    calls: list[JSON] = [
-        {
-            "id": part.get("callID"),
-            "type": "function",
-            "function": {
-                "name": part.get("tool"),
-                "arguments": json.dumps(as_object(part.get("state")).get("input"), ensure_ascii=False),
-            },
-        }
+    calls = [
+        _call(part.get("callID"), part.get("tool"), as_object(part.get("state")).get("input"))
         for part in parts
         if part.get("type") == "tool"
     ]
-    message: JSONObject = {"role": "assistant", "content": "".join(texts) or None}
-    if thoughts:
-        message["reasoning_content"] = "\n".join(thoughts)
-    return {**message, "tool_calls": calls} if calls else message
+    return _message(texts, thoughts, calls)
 
 
 def _read_sharegpt(value: JSONObject) -> list[_Exchange]:

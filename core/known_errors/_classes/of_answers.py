@@ -6,7 +6,8 @@ from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause, Look
 
-_TOKEN = r"(?:unexpected|invalid|unrecognized) (?:token|character|identifier)\W{0,4}"
+# A shell says *near unexpected token*.
+_TOKEN = r"(?<!near )(?:unexpected|invalid|unrecognized) (?:token|character|identifier)\W{0,4}"
 # Frames of what serves, which reads requests, not answers.
 SERVERS = (
     r"(?:site-packages|dist-packages)/(?:vllm|sglang|mlx_lm|mlx_vlm|lmdeploy|transformers|jinja2|tensorrt_llm"

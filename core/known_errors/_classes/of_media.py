@@ -59,7 +59,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|does(?:n't| not) (?:support|take|accept|handle) (?:the |this )?(?:images?|vision|audio|video|multi-?modal"
         r"|file)\b"
         r"|(?:is )?not (?:a )?(?:multi-?modal|vision)(?: model)?\b"
-        r"|(?:images?|image[_ ](?:url|input)s?|vision|audio|video|multi-?modal)\b[^.]{0,40}?(?:not "
+        r"|(?<![a-z])(?:images?|image[_ ](?:url|input)s?|vision|audio|video|multi-?modal)\b[^.]{0,40}?(?:not "
         r"(?:supported|enabled|allowed|available)|unsupported|disabled)"
         r"|\bunsupported (?:\w+ )?modality\b"
         r"|no endpoints found that support image|missing image config|unknown variant .{0,3}image_url"

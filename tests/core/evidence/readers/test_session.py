@@ -1,11 +1,12 @@
 """Sessions of agents, exports and spans: the last exchange as a message, and nothing said of what they do not hold."""
 
+import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import Form, Part, read_evidence
+from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
 
 CALL = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": '{"city": "Oslo"}'}}
 
@@ -80,6 +81,45 @@ def test_blocks_of_one_message_are_one_answer_and_another_exchange_can_be_chosen
 
 def test_a_session_whose_last_line_is_cut_is_read():
     assert read_evidence(f'{CLAUDE}\n{{"type": "user", "uuid": "u", "mess').chat.message["tool_calls"] == [CALL]
+
+
+def pi(role, content, **rest):
+    return {"type": "message", "timestamp": "t", "message": {"role": role, "content": content, **rest}}
+
+
+PI_CALL = {"type": "toolCall", "id": "t1", "name": "f", "arguments": {"city": "Oslo"}}
+PI_RESULT = pi("toolResult", [{"type": "text", "text": "(no output)"}], toolCallId="t1", toolName="f", isError=False)
+
+
+def test_a_session_of_pi_is_read_and_what_its_tools_returned_is_no_error():
+    hm = {"type": "thinking", "thinking": "Hm"}
+    text = lines(pi("user", [{"type": "text", "text": "Hi"}]), pi("assistant", [hm, PI_CALL], stopReason="toolUse"))
+
+    evidence = read_evidence(f"{text}\n{lines(PI_RESULT)}")
+
+    assert "a session of pi" in evidence.words
+    assert evidence.chat.message["tool_calls"] == [CALL]
+    assert evidence.chat.finish_reason == "tool_calls"
+    assert evidence.chat.message["reasoning_content"] == "Hm"
+    assert evidence.error is None
+
+
+def test_what_pi_says_of_a_turn_that_failed_is_an_error_and_a_turn_that_the_user_stopped_is_nothing():
+    failed = pi("assistant", [], stopReason="error", errorMessage="429 rate limit")
+    stopped = pi("assistant", [], stopReason="aborted", errorMessage="Request was aborted.")
+
+    assert read_evidence(lines(PI_RESULT, failed)).error.message == "429 rate limit"
+    assert read_evidence(lines(pi("assistant", [PI_CALL], stopReason="toolUse"), PI_RESULT, stopped)).rows == 1
+
+
+@pytest.mark.parametrize(("reason", "codes"), [({"stop_reason": None}, set()), ({"stop_reason": "end_turn"}, set())])
+def test_the_end_of_an_answer_that_claude_code_logged_before_it_came_is_not_missed(reason, codes):
+    turn = claude("assistant", [{"type": "text", "text": "Hi."}])
+    turn["message"].update({"type": "message", **reason})
+
+    trace = asyncio.run(show_evidence(read_evidence(lines(claude("user", "Hi"), turn))))
+
+    assert {one.code for one in trace.findings} == codes
 
 
 def test_training_data_hold_raw_outputs():
