@@ -68,7 +68,7 @@ def count_payload(
 ) -> str:
     """Return the payload of the explanations of a token count."""
     shown = answer.explanations[:_MAX_EXPLANATIONS]
-    failed = f"Under {len(answer.failed)} of the switches the template fails." if answer.failed else ""
+    failed = f"The template fails with {len(answer.failed)} of the switches." if answer.failed else ""
     left_out = f"{count_of(answer.left_out, 'combination')} left untried." if answer.left_out else ""
     return _pack(
         source,

@@ -127,7 +127,7 @@ def _complete_figures(trace: Trace) -> list[str]:
     if raw is None:
         return ["no output", f"refused, {trace.refusal.label}"] if trace.refusal and _has_no_answer(trace) else []
     count = count_of(len(raw.text), "character") if raw.token_ids is None else count_of(len(raw.token_ids), "token")
-    return [joined(count, raw.finish_reason), joined(seconds(raw.elapsed_s))]
+    return [figure for figure in (joined(count, raw.finish_reason), joined(seconds(raw.elapsed_s))) if figure]
 
 
 def _parse_figures(trace: Trace) -> list[str]:

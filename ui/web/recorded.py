@@ -79,6 +79,6 @@ def _read(example: Example) -> tuple[Trace, str] | None:
     server = trace.server
     version = "" if server is None else f" {server.version}"
     model = Path(str(example.lab.model_dir)).name
-    ran = f"vLLM{version} really served {model} for this case on {day:%-d %B %Y}"
+    ran = f"vLLM{version} served {model} for this case on {day:%-d %B %Y}"
     origin = f"Recorded run: {ran}. Press Run to repeat it live."
     return trace, f"{origin} {example.story}"

@@ -332,7 +332,7 @@ def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
 
 def _run_link(run: SharedRun) -> tuple[JSONObject, bytes]:
     state: JSONObject = {"request": run.trace.request.text, "run": run.short_bundle}
-    note = "The link contains the run without received answers, stream events and second answers; the report has them."
+    note = "The link leaves out received answers, stream events and second answers; the report includes them."
     return {"kind": "link", "state": state, "notes": [note]}, b""
 
 

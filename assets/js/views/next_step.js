@@ -30,7 +30,7 @@ const HINTS = {
   ask: "Run the request in this paste, so that raw output and message come from one run",
   target: "Open the fields of the target",
   key: "Open the field for this server's key",
-  tokenizer: "Open its field: with it the prompt is rendered here, and the output's tokens are read",
+  tokenizer: "Open the field for the tokenizer: with it, the prompt is rendered here and the output is split into tokens",
   run: "Ask the model again with what is in the editor",
   reload: "Your text and the target come back",
   parsers: "Which parser reads this output?",
