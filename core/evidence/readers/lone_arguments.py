@@ -35,7 +35,7 @@ _LEAD = re.compile(
 _NAMED = re.compile(r"\A([A-Za-z_][\w.-]{0,80})\((?=[\"'{])")
 _HOLDERS = re.compile(
     r"[\"']?\b(?:role|content|choices|messages?|model|tool_calls|output|type|name|function|done|delta|raw|prompt|error"
-    r"|temperature|top_p|max_tokens|chat_template_kwargs|extra_body|repetition_penalty)[\"']?\s*+:"
+    r"|finish_reason|usage|temperature|top_p|max_tokens|chat_template_kwargs|extra_body|repetition_penalty)[\"']?\s*+:"
 )
 _INNER = re.compile(r'\A["\']?,? ?"(?:arguments|parameters)": ?\{(?!\s*"(?:type|properties|required)":)')  # or a schema
 _PRINTED = re.compile(r"\A(?:Function\()?(?:name|arguments|id)=")

@@ -139,3 +139,9 @@ def test_the_bars_of_a_chats_quotation_are_no_part_of_what_it_quotes(bar: str) -
     assert drop_bars(f"ann wrote:\n{quoted}") == f"ann wrote:\n{call}"
     assert drop_bars(quoted) is None
     assert drop_bars("A table:\n| a | b |\n| 1 | 2 |") is None
+
+
+def test_the_end_of_a_printed_answer_is_no_part_of_its_arguments() -> None:
+    end = "'{\"city\": \"Oslo\"}'}}]}, 'finish_reason': 'tool_calls'}], 'usage'"
+
+    assert "PD453" not in codes(end)
