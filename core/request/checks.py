@@ -119,6 +119,8 @@ PART_TYPES: Final = (
 )  # fmt: skip
 
 
+_OF_COHERE = frozenset({"chat_history", "preamble", "connectors"})
+_NEWER = "Give it in the form of `/v2/chat`: all turns in `messages`, with `role` and `content`."
 _AS_MESSAGE = 'Write `{"role": "user", "content": "…"}`.'
 _NUMERIC = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*\Z")
 
@@ -150,6 +152,9 @@ class Problem:
 
 def check_body(body: JSONObject) -> Iterator[Problem]:
     """Report everything about a body, in the order of its parts."""
+    if isinstance(body.get("message"), str) and not _OF_COHERE.isdisjoint(body) and "messages" not in body:
+        yield _fatal((), "This is a body of Cohere's first chat API (`/v1/chat`), which is not read.", _NEWER)
+        return
     if "messages" not in body:
         others = [name for name in body if name not in BODY_FIELDS]
         listed = ", ".join(f"`{name[:40]}`" for name in others[:6])

@@ -8,6 +8,9 @@
     TGI           /generate                      {"generated_text": …, "details": {"finish_reason": …}}
                   /generate_stream               {"token": {"id", "text"}, "generated_text": …}, a piece per event
     llama.cpp     /completion, streamed          {"content": …, "stop": false, "id_slot": …}, a piece per event
+    Anthropic     /v1/complete                   {"type": "completion", "completion": …, "stop_reason": …}
+
+Cohere's first chat API (`/v1/chat`) answers with a message: {"text": …, "generation_id": …, "tool_calls": […]}.
 
 An object counts as one of these only by fields that no other answer has next to its text.
 """
@@ -18,20 +21,25 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in, text_or_json
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete.dialects import Answer
+from prompt_debugger.core.evidence.evidence import UNKNOWN_ID
 
 _KOBOLD = "an answer of a text API in the form of KoboldCpp's"
 _TRITON = "an answer of Triton's generate"
 _TRITON_STREAM = "a stream of Triton"
 _SGLANG = "an answer of SGLang's /generate"
 _TGI = "an answer of TGI's /generate"
+_ANTHROPIC = "an answer of Anthropic's text completions"
+_COHERE = "an answer of Cohere's chat API, version 1"
 _OF_RESULT = frozenset({"text", "finish_reason", "tool_calls", "logprobs", "prompt_tokens", "completion_tokens"})
 _OF_KOBOLD = frozenset({"max_context_length", "max_length", "rep_pen", "stop_sequence", "sampler_order", "genkey"})
 _OF_TOKEN = frozenset({"token", "finish_reason", "tool_calls"})
 _OF_PIECE = frozenset({"id_slot", "slot_id", "tokens", "tokens_predicted", "tokens_evaluated", "multimodal"})
-_REASONS = {"eos_token": "stop", "stop_sequence": "stop"}  # TGI's words
+_REASONS = {"eos_token": "stop", "stop_sequence": "stop", "max_tokens": "length"}  # words of TGI and Anthropic
+_OF_COHERE = {"COMPLETE": "stop", "STOP_SEQUENCE": "stop", "MAX_TOKENS": "length"}
+_NO_IDS = "This API gives its calls no ids."
 _KEEPS_PROMPT = (
     "Triton's backends put the prompt before the output unless the request sets `exclude_input_in_output` or the "
     "model's configuration does; whether it is in this text is unknown."
@@ -66,7 +74,29 @@ def read_native(value: JSON) -> Answer | None:
     """Return an answer of one of these APIs; `None` for any other value."""
     if not isinstance(value, dict):
         return None
-    return _read_kobold(value) or _read_triton(value) or _read_sglang(value) or _read_tgi(value)
+    readers = (_read_kobold, _read_triton, _read_sglang, _read_tgi, _read_anthropic, _read_cohere)
+    return next((found for read in readers if (found := read(value)) is not None), None)
+
+
+def _read_anthropic(value: JSONObject) -> Answer | None:
+    if value.get("type") != "completion" or not isinstance(value.get("completion"), str) or "choices" in value:
+        return None
+    reason = as_text(value.get("stop_reason"))
+    return Answer(raw=str(value["completion"]), finish_reason=_REASONS.get(reason or "", reason), words=_ANTHROPIC)
+
+
+def _read_cohere(value: JSONObject) -> Answer | None:
+    if not isinstance(value.get("text"), str) or not isinstance(value.get("generation_id"), str) or "choices" in value:
+        return None
+    message: JSONObject = {"role": "assistant", "content": value["text"] or None}
+    calls = objects_in(value.get("tool_calls"))
+    if calls:
+        functions = [{"name": one.get("name"), "arguments": text_or_json(one.get("parameters"))} for one in calls]
+        message["tool_calls"] = [{"id": UNKNOWN_ID, "type": "function", "function": one} for one in functions]
+    reason = as_text(value.get("finish_reason"))
+    reason = "tool_calls" if calls and reason == "COMPLETE" else _OF_COHERE.get(reason or "", reason)
+    notes = (_NO_IDS,) if calls else ()
+    return Answer(chat=ChatResult(message, reason), finish_reason=reason, notes=notes, words=_COHERE)
 
 
 def _read_tgi(value: JSONObject) -> Answer | None:

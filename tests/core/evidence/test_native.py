@@ -12,6 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence import read_evidence, trace_of
 
@@ -163,3 +164,41 @@ def test_answers_of_llama_cpp_one_a_line_are_not_a_stream() -> None:
     found = read_evidence(f"{line}\n{line}")
 
     assert (found.raw, found.rows) == (CALL, 2)
+
+
+def test_an_answer_of_anthropics_text_completions_is_a_raw_output() -> None:
+    found = read_evidence(json.dumps({"type": "completion", "completion": CALL, "stop_reason": "max_tokens"}))
+
+    assert (found.raw, found.finish_reason) == (CALL, "length")
+    assert found.words == "an answer of Anthropic's text completions"
+
+
+def test_an_answer_of_coheres_first_chat_api_is_a_message() -> None:
+    call = {"name": "get_weather", "parameters": {"city": "Paris"}}
+    body = {"text": "I look.", "generation_id": "g", "chat_history": [], "finish_reason": "COMPLETE"}
+    found = trace_of(read_evidence(json.dumps({**body, "tool_calls": [call]}))).chat
+
+    assert found is not None
+    assert found.finish_reason == "tool_calls"
+    assert found.message["content"] == "I look."
+    functions = [one["function"] for one in objects_in(found.message["tool_calls"])]
+    assert functions == [{"name": "get_weather", "arguments": '{"city": "Paris"}'}]
+    alone = trace_of(read_evidence(json.dumps({**body, "finish_reason": "MAX_TOKENS"}))).chat
+    assert alone is not None
+    assert alone.finish_reason == "length"
+    assert "tool_calls" not in alone.message
+
+
+@pytest.mark.parametrize(
+    "value", [{"type": "completion", "completion": 1}, {"text": "a", "generation_id": 1}, {"type": "completion"}]
+)
+def test_what_lacks_its_fields_is_neither(value: JSONObject) -> None:
+    with pytest.raises(RequestError):
+        read_evidence(json.dumps(value))
+
+
+def test_a_body_of_coheres_first_chat_api_is_named() -> None:
+    with pytest.raises(RequestError, match="Cohere's first chat API"):
+        read_evidence(json.dumps({"message": "Hi", "chat_history": [], "max_tokens": 3}))
+    with pytest.raises(RequestError, match="not that of a chat"):
+        read_evidence(json.dumps({"message": "Hi", "max_tokens": 3}))
