@@ -10,7 +10,7 @@ import { noteTask } from "./task_notes.js";
 
 /** @typedef {{ names: string[], code: string | null, strip: string }} Left Tasks by name, and a fix by its finding and the verdict. */
 
-const LEFT = "pd-left-tasks"; // of this tab: nothing but the names of their places
+const LEFT = "pd-left-tasks"; // of this tab: names of their places, the finding and the verdict of a fix
 const WORDS = "This was running when the page was left, which ended it. Start it again to see the result.";
 const FIX_WORDS = "The fix was being tried when the page was left, which ended the trial.";
 const OF_STOP = "pd-stop-";
