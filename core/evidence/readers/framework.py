@@ -27,6 +27,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
+from prompt_debugger.core.evidence.values.dotnet_messages import end_of_dotnet
 from prompt_debugger.core.evidence.values.framework_messages import (
     CLASSES,
     REASONS,
@@ -223,7 +224,7 @@ def _reason(value: JSONObject) -> str | None:
         for place in places
         for name in ("finish_reason", "stop_reason", "stopReason", "FinishReason", "finish", "finishReason")
     )
-    reason = next((one for one in found if one is not None), None)
+    reason = next((one for one in found if one is not None), end_of_dotnet(held))
     done = as_object(held.get("response_metadata")).get("done_reason")  # `stop`, even with calls
     return reason if done is None else "load" if done == "load" else None
 

@@ -30,12 +30,12 @@ _GO_CALL = re.compile(
     rf"Arguments:(?P<arguments>{_TEXT})\}}"
 )
 _PLAIN_CALL = re.compile(
-    r"\bID:(?P<id>[\w.-]{0,100}) Type:function Function:\{Name:(?P<name>[\w.:/-]{1,100}) Arguments:(?=\{)"
+    r"\bID:(?P<id>[\w.-]{0,100}) Type:function Function:\{Name:(?P<name>[\w.:/-]{0,100}) Arguments:(?=\{)"
 )
 _RUBY = re.compile(r"#<[\w:]{1,60}Message(?::0x[0-9a-f]{4,20})?\s{1,4}@content=(?:(?P<content>" + _TEXT + r")|nil),")
 _RUBY_HEAD = re.compile(r"@role=:assistant\b")
 _RUBY_NONE = re.compile(r"@tool_calls=(?:nil|\{\})")
-_LAST_END = "}}}]"  # of the arguments, the function, the call and the list
+_LAST_END = "}}}]"  # of the arguments, unless they broke off, the function, the call and the list
 _SIGNS = ("ToolCalls:", "@tool_calls=")
 
 
@@ -80,9 +80,9 @@ def _plain_calls(text: str, at: int) -> list[JSONObject]:
         read = read_printed(text, found.end())
         stop = -1 if read is None or read.is_cut else read.stop
         if not text.startswith("}", max(stop, 0)):  # the end of the function, or else of the last call
-            stop = text.find(_LAST_END, found.end()) + 1
-        if stop <= 0:
-            return []
+            stop = text.find(_LAST_END, found.end()) + 1 or text.find(_LAST_END[1:], found.end())
+        if stop <= 0 or _PLAIN_CALL.search(text, found.end(), stop) is not None:
+            return []  # of arguments that broke off before another call the end is not known
         calls.append(call_of(found["name"], text[found.end() : stop], found["id"] or UNKNOWN_ID))
     return calls
 

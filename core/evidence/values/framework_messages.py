@@ -7,12 +7,13 @@
     {"role": "assistant", "content": [{"toolUse": {"toolUseId": …, "name": …, "input": {…}}}]}    Bedrock's Converse
     {"role": "assistant", "content": [{"type": "toolRequest", "toolCall": {"value": {…}}}]}       Goose
     {"info": {"role": "assistant"}, "parts": [{"type": "tool", "tool": …, "state": {…}}]}         OpenCode
-    {"Role": {"Label": "assistant"}, "Items": [{"$type": "FunctionCallContent", …}]}              Semantic Kernel
     {"role": "assistant", "parts": [{"type": "tool_call", "id": …, "name": …, "arguments": {…}}]}       OpenTelemetry
     {"role": "assistant", "content": "", "additional_kwargs": {"tool_calls": […]}}            LangChain's as well
     {"role": "tool", "content": …, "message_type": "observation", "tool_call_ids": ["a"]}                   SWE-agent
     AssistantMessage(content=[FunctionCall(id=…, arguments=…, name=…)])                           AutoGen
     AssistantMessage(content='', tool_calls=[ToolCall(function=FunctionCall(name=…, arguments=…), id=…)])   Mistral
+
+Those of .NET's packages are in `dotnet_messages`.
 
 Sources: the public documentation of each, and what people have posted, as of 2026-11.
 """
@@ -24,6 +25,7 @@ from collections.abc import Callable, Mapping
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.values.dotnet_messages import is_of_dotnet, messages_of_dotnet
 from prompt_debugger.core.evidence.values.printed_objects import answer_of, class_of
 from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT, plain
 
@@ -284,33 +286,6 @@ def _opencode(value: JSONObject) -> list[JSONObject]:
     return [assistant_of(text or None, calls), *results]
 
 
-def _is_semantic_kernel(value: JSONObject) -> bool:
-    return "Label" in as_object(value.get("Role")) and isinstance(value.get("Items"), list)
-
-
-def _semantic_kernel(value: JSONObject) -> list[JSONObject]:
-    items = _items(value.get("Items"))
-    role = _ROLES.get(str(as_object(value.get("Role")).get("Label")).lower(), "user")
-    text = "".join(str(item.get("Text") or "") for item in items)
-    results = [
-        _result(item.get("CallId"), item.get("Result"))
-        for item in items
-        if item.get("$type") == "FunctionResultContent"
-    ]
-    if role == "tool" or results:
-        return results
-    if role != "assistant":
-        return [{"role": role, "content": text}]
-    called = [item for item in items if item.get("$type") == "FunctionCallContent"]
-    calls = [call_of(_plugin_name(item), item.get("Arguments"), item.get("Id")) for item in called]
-    return [assistant_of(text or None, calls)]
-
-
-def _plugin_name(item: JSONObject) -> str:
-    names = [str(item[name]) for name in ("PluginName", "FunctionName") if item.get(name)]
-    return "-".join(names)
-
-
 # SWE-agent, and LangChain's messages with the roles of chat completions.
 
 
@@ -342,7 +317,7 @@ def _calls_from_aside(value: JSONObject) -> list[JSONObject]:
 _READERS: tuple[tuple[Callable[[JSONObject], bool], Callable[[JSONObject], list[JSONObject]]], ...] = (
     (_is_langchain, _langchain),
     (_is_opencode, _opencode),
-    (_is_semantic_kernel, _semantic_kernel),
+    (is_of_dotnet, messages_of_dotnet),
     (_is_swe_agent, _swe_agent),
     (_keeps_calls_aside, _calls_from_aside),
     (_has_parts, _read_parts),

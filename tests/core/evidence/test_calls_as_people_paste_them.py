@@ -378,9 +378,20 @@ def test_arguments_that_a_struct_has_twice_are_said(text):
     assert "PD451" in {one.code for one in shown(text).findings}
 
 
+def test_arguments_that_break_off_within_a_struct_are_said():
+    assert [one.code for one in shown(PLAIN.replace("ARGS", '{"q": "a')).findings] == ["PD320"]
+
+
+def test_a_call_without_a_name_within_a_struct_is_said():
+    text = PLAIN.replace("Name:find", "Name:").replace("ARGS", '{"q": 1}')
+
+    assert [one.code for one in shown(text).findings] == ["PD466"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        PLAIN.replace("ARGS", '{"q": "a}} {ID:d Type:function Function:{Name:find Arguments:{}'),
         PLAIN.replace("ARGS", '{"q": ').removesuffix("}}]}"),
         RUBY.replace("CONTENT", ENCODED).replace("CALLS", '{"c" => #<RubyLLM::ToolCall:0x0001>}'),
         GO.replace("CONTENT", '"Hello"').replace("CALLS", "[]openai.ToolCall{"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 
 import pytest
@@ -84,6 +85,15 @@ KERNEL = json.dumps(
         {"Role": {"Label": "assistant"}, "Items": [{"$type": "TextContent", "Text": "Booked."}]},
     ]
 )  # fmt: skip
+EXTENSIONS = json.dumps(
+    [
+        {"role": "user", "contents": [{"$type": "text", "text": "Book a seat."}]},
+        {"role": "assistant", "contents": [
+            {"$type": "functionCall", "callId": "c1", "name": "seat", "arguments": {"row": 12}}]},
+        {"role": "tool", "contents": [{"$type": "functionResult", "callId": "c1", "result": "done"}]},
+        {"role": "assistant", "contents": [{"$type": "text", "text": "Booked."}]},
+    ]
+)  # fmt: skip
 LLAMA_INDEX = """[ChatMessage(role=<MessageRole.USER: 'user'>, blocks=[TextBlock(text='Book a seat.')]),
  ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, additional_kwargs={}, blocks=[ToolCallBlock(tool_call_id='c1', \
 tool_name='seat', tool_kwargs={'row': 12})]),
@@ -119,7 +129,8 @@ Booked.
 """
 ALL = {
     "LangChain": LANGCHAIN, "LangChain dumped": DUMP, "LangGraph": TYPED, "Vercel": VERCEL, "a page": PAGE,
-    "Bedrock": BEDROCK, "Goose": GOOSE, "Semantic Kernel": KERNEL, "LlamaIndex": LLAMA_INDEX, "AutoGen": AUTOGEN,
+    "Bedrock": BEDROCK, "Goose": GOOSE, "Semantic Kernel": KERNEL,
+    "Microsoft.Extensions.AI": EXTENSIONS, "LlamaIndex": LLAMA_INDEX, "AutoGen": AUTOGEN,
     "AutoGen's events": EVENTS, "pretty_print": RULED,
 }  # fmt: skip
 
@@ -227,3 +238,58 @@ def test_parts_of_a_chunk_that_were_printed_beside_it_are_not_read_twice():
 
     assert evidence.chat is not None
     assert evidence.chat.message["content"] == "Hello"
+
+
+@pytest.mark.parametrize(
+    "written", ['{"row": 12}', {"row": 12}, base64.b64encode(b'{"row": 12}').decode()], ids=["text", "object", "bytes"]
+)
+@pytest.mark.parametrize("small", [False, True])
+def test_an_answer_of_openais_package_for_dotnet_is_read(written, small):
+    names = {"Content": "content", "ToolCalls": "toolCalls", "FinishReason": "finishReason"} if small else {}
+    call = {"Kind": 0, "Id": "c1", "FunctionName": "seat", "FunctionArguments": written}
+    answer = {"Content": [], "ToolCalls": [call], "FinishReason": 3, "Role": 2, "Model": "m"}
+    chat = read_evidence(json.dumps({names.get(name, name): value for name, value in answer.items()})).chat
+
+    assert chat.finish_reason == "tool_calls"
+    assert [(one["id"], one["function"]["name"]) for one in chat.message["tool_calls"]] == [("c1", "seat")]
+    assert json.loads(chat.message["tool_calls"][0]["function"]["arguments"]) == {"row": 12}
+
+
+def test_a_call_in_the_content_of_dotnets_answer_is_found():
+    text = '<tool_call>\n{"name": "seat", "arguments": {"row": 12}}\n</tool_call>'
+    answer = {"Content": [{"Kind": 0, "Text": text}], "ToolCalls": [], "FinishReason": 0, "Role": 2, "Model": "m"}
+    trace = asyncio.run(show_evidence(read_evidence(json.dumps(answer))))
+
+    assert trace.chat.message["content"] == text
+    assert [one.title for one in trace.findings] == [
+        "A tool call to `seat` is in content instead of the answer's calls."
+    ]
+
+
+def test_arguments_that_broke_off_stay_as_they_are():
+    call = {"Id": "c1", "FunctionName": "seat", "FunctionArguments": '{"row": 1'}
+    chat = read_evidence(json.dumps({"Content": [], "ToolCalls": [call], "FinishReason": 1})).chat
+
+    assert chat.finish_reason == "length"
+    assert chat.message["tool_calls"][0]["function"]["arguments"] == '{"row": 1'
+
+
+def test_thoughts_of_dotnets_extensions_are_reasoning():
+    contents = [{"$type": "reasoning", "text": "Row 12."}, {"$type": "functionCall", "callId": "a", "name": "seat"}]
+    chat = read_evidence(json.dumps([{"role": "assistant", "contents": contents}])).chat
+
+    assert chat.message["reasoning_content"] == "Row 12."
+    assert chat.message["tool_calls"][0]["function"] == {"name": "seat", "arguments": "{}"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"Content": [], "ToolCalls": [], "Model": "m"},
+        {"ToolCalls": [{"Id": "a"}]},
+        {"ToolCalls": "x", "FinishReason": 3},
+    ],
+)
+def test_what_only_has_names_like_dotnets_is_no_answer(value):
+    with pytest.raises(RequestError):
+        read_evidence(json.dumps(value))

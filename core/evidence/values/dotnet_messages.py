@@ -1,0 +1,143 @@
+"""Messages as .NET's packages write them in JSON → messages of chat completions.
+
+    {"Role": {"Label": "assistant"}, "Items": [{"$type": "FunctionCallContent", …}]}             Semantic Kernel
+    {"role": "assistant", "contents": [{"$type": "functionCall", "callId": …}]}           Microsoft.Extensions.AI
+    {"Content": [{"Kind": 0, "Text": …}], "ToolCalls": [{"FunctionName": …}], "FinishReason": 3}    OpenAI for .NET
+
+The names of the fields are capitalized unless the program chose the Web's options, so both are read. OpenAI's package
+holds arguments as bytes, which .NET writes in base64, and ends as numbers.
+
+Source: the public documentation of each (`ChatMessageContent`, `AIContent`, `ChatCompletion`), as of 2026-11.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+
+from prompt_debugger.core.base.json_values import as_object, decode_json, objects_in
+from prompt_debugger.core.base.types import JSON, JSONObject
+
+_ROLES = ("system", "developer", "user", "assistant", "tool")
+_ENDS = ("stop", "length", "content_filter", "tool_calls", "function_call")  # of OpenAI's package, by their numbers
+_WORDS = {"toolcalls": "tool_calls", "tool_calls": "tool_calls", "stop": "stop", "length": "length"}
+
+
+def is_of_dotnet(value: JSONObject) -> bool:
+    """Return whether an object is a message, or an answer, of one of these packages."""
+    return _is_kernels(value) or _is_extensions(value) or _is_openais(value)
+
+
+def messages_of_dotnet(value: JSONObject) -> list[JSONObject]:
+    """Return the messages that such an object holds: several where it has the results of several calls."""
+    if _is_kernels(value):
+        items = [_lowered(one) for one in objects_in(value["Items"])]
+        return _read_items(_role(as_object(value["Role"]).get("Label")), items)
+    if _is_extensions(value):
+        return _read_items(_role(value.get("role")), objects_in(value.get("contents")))
+    return [_read_openai(_lowered(value))]
+
+
+def end_of_dotnet(value: JSONObject) -> str | None:
+    """Return how an answer ended, in the words of chat completions; `None` where it does not say."""
+    ended = value.get("FinishReason", value.get("finishReason"))
+    if isinstance(ended, int) and not isinstance(ended, bool):
+        return _ENDS[ended] if 0 <= ended < len(_ENDS) else None
+    return _WORDS.get(ended.lower()) if isinstance(ended, str) else None
+
+
+def _is_kernels(value: JSONObject) -> bool:
+    return "Label" in as_object(value.get("Role")) and isinstance(value.get("Items"), list)
+
+
+def _is_extensions(value: JSONObject) -> bool:
+    contents = objects_in(value.get("contents"))
+    return "role" in value and bool(contents) and all(isinstance(one.get("$type"), str) for one in contents)
+
+
+def _is_openais(value: JSONObject) -> bool:
+    held = _lowered(value)
+    calls = objects_in(held.get("toolCalls"))
+    if calls:
+        return all("functionName" in one and "functionArguments" in one for one in map(_lowered, calls))
+    texts = objects_in(held.get("content"))
+    has_fields = isinstance(held.get("toolCalls"), list) and isinstance(held.get("finishReason"), int)
+    return has_fields and bool(texts) and all("text" in _lowered(one) for one in texts)
+
+
+def _read_items(role: str, items: Sequence[JSONObject]) -> list[JSONObject]:
+    """Return the messages of a list of contents: a text, calls, or the results of calls."""
+    kinds = [
+        (str(one["$type"]).removesuffix("Content").lower(), one) for one in items if isinstance(one.get("$type"), str)
+    ]
+    results = [one for kind, one in kinds if kind == "functionresult"]
+    if role == "tool" or results:
+        return [
+            {"role": "tool", "tool_call_id": one.get("callId"), "content": _text(one.get("result"))} for one in results
+        ]
+    text = "".join(str(one.get("text") or "") for kind, one in kinds if kind == "text")
+    if role != "assistant":
+        return [{"role": role, "content": text}]
+    thoughts = "".join(str(one.get("text") or "") for kind, one in kinds if kind.endswith("reasoning"))
+    calls = [
+        _call(_name(one), one.get("arguments"), one.get("callId", one.get("id")))
+        for kind, one in kinds
+        if kind == "functioncall"
+    ]
+    return [_assistant(text, thoughts, calls)]
+
+
+def _name(item: JSONObject) -> JSON:
+    """Return the name of the tool that was called; Semantic Kernel offers a function under its plug-in's name, too."""
+    if "functionName" not in item:
+        return item.get("name")
+    return "-".join(str(item[name]) for name in ("pluginName", "functionName") if item.get(name))
+
+
+def _read_openai(value: JSONObject) -> JSONObject:
+    parts = map(_lowered, objects_in(value.get("content")))
+    text = "".join(str(part.get("text") or "") for part in parts)
+    calls = [
+        _call(one.get("functionName"), _of_bytes(one.get("functionArguments")), one.get("id"))
+        for one in map(_lowered, objects_in(value.get("toolCalls")))
+    ]
+    return _assistant(text, "", calls)
+
+
+def _of_bytes(value: JSON) -> JSON:
+    """Return the text of bytes in base64; what is anything else as it is."""
+    if not isinstance(value, str) or decode_json(value) is not None:
+        return value
+    try:
+        text = base64.b64decode(value, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return value
+    return text if text.lstrip().startswith("{") else value
+
+
+def _assistant(text: str, thoughts: str, calls: list[JSONObject]) -> JSONObject:
+    message: JSONObject = {"role": "assistant", "content": text or None}
+    if thoughts:
+        message["reasoning_content"] = thoughts
+    return {**message, "tool_calls": list(calls)} if calls else message
+
+
+def _call(name: JSON, arguments: JSON, call_id: JSON) -> JSONObject:
+    written = arguments if isinstance(arguments, str) else _text(arguments) or "{}"
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": written}}
+
+
+def _text(value: JSON) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _role(value: JSON) -> str:
+    name = str(value).lower()
+    return name if name in _ROLES else "user"
+
+
+def _lowered(value: JSONObject) -> JSONObject:
+    """Return an object whose own keys begin in small letters."""
+    return {name[:1].lower() + name[1:]: one for name, one in value.items()}
