@@ -11,7 +11,6 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.base.text import has_any
@@ -21,6 +20,17 @@ from prompt_debugger.core.evidence.copying.json_strings import (
     decode_lines,
     decode_only_line,
     decode_text,
+)
+from prompt_debugger.core.evidence.copying.line_starts import (
+    CODE_START,
+    drop_diff_signs,
+    drop_labels,
+    drop_numbers,
+    drop_prefixes,
+    drop_prefixes_below,
+    drop_prompts,
+    drop_quote_marks,
+    first_line,
 )
 from prompt_debugger.core.evidence.copying.markdown_table import unfold_tables
 from prompt_debugger.core.evidence.copying.other_notations import (
@@ -40,29 +50,15 @@ from prompt_debugger.core.evidence.copying.wrapped import (
 )
 from prompt_debugger.core.evidence.errors.not_reported import drop_code_errors
 from prompt_debugger.core.evidence.logs.columns import joined_entries
-from prompt_debugger.core.evidence.logs.lines import has_entries
 from prompt_debugger.core.evidence.values.json_of import json_of
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_QUOTE = re.compile(r"[ \t]{0,3}>(?!>>) ?")
-_MAX_QUOTED = 5  # times
-_DOLLAR = re.compile(r"[ \t]{0,3}\$ ")
-_NUMBER = re.compile(r"[ \t]*+(\d{1,7})(?:[ \t]*+[|:│→][ \t]?|\t| {1,2})")
-_CONTAINER = re.compile(r"[A-Za-z][\w.-]{0,80}[ \t]++\| ?")
-_POD = re.compile(r"\[pod/[\w./-]{1,200}\] ?")
-_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?")
-_JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [^\s\[:]{1,80}(?:\[\d{1,9}\])?: ")
-_RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
-_PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
-_PREFIXED = re.compile(f"(?m)^(?:{'|'.join(prefix.pattern for prefix in _PREFIXES)})")
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
 _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent code
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote after a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
-_LABEL = re.compile(r"[^\s{}\[\]<>\"'][^{}<>\"'\n]{1,80}?(?:: |\| |> |\] |\) |- )(?=[\[{<\"]|data:|[A-Z]\w{1,40}\()")
 _MAX_EVENTS = 20_000
-_MIN_LABELLED = 3  # lines
 _BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
 _KEY = re.compile("[\"']: ")
@@ -72,8 +68,6 @@ _MAX_PARAGRAPHS = 50
 _BOX = "\u2503\u2502|"
 _LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*+',?|\"(?:[^\"\\\n]|\\.)*+\",?")
 _MAX_LITERALS = 200  # lines
-_MIN_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
-_CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w{1,40}\(")
 
 
 Step = tuple[str, Callable[[str], str | None]]
@@ -101,7 +95,7 @@ def clean(text: str) -> Cleaned:
     if not 1 < len(parts) <= _MAX_PARAGRAPHS:
         return Cleaned(text, tuple(dict.fromkeys(notes)))
     cleaned = [_after(_OF_A_PART, part) for part in parts]  # several things, each copied in its own way
-    kept = [one if _CODE_START.match(one[0].lstrip()) else (part, []) for one, part in zip(cleaned, parts, strict=True)]
+    kept = [one if CODE_START.match(one[0].lstrip()) else (part, []) for one, part in zip(cleaned, parts, strict=True)]
     if any(inner for _, inner in kept):
         text = "\n\n".join(part for part, _ in kept)
         notes += [note for _, inner in kept for note in inner]
@@ -117,30 +111,6 @@ def _after(steps: Sequence[Step], text: str) -> tuple[str, list[str]]:
             text = changed
             notes += [note] if note else []
     return text, notes
-
-
-def strip_prefix(line: str) -> str:
-    """Return a line of a log without what containers, pods and journals put before it."""
-    for _ in range(3):
-        if not line[:1].isalnum() and not line.startswith(("[", "(")):
-            return line  # as no prefix begins
-        found = next((match for prefix in _PREFIXES if (match := prefix.match(line)) is not None), None)
-        if found is None:
-            return line
-        line = line[found.end() :]
-    return line
-
-
-def strip_prefixes(text: str) -> str:
-    """Return a log without what containers, pods and journals put before its lines."""
-    return text if _PREFIXED.search(text) is None else "\n".join(map(strip_prefix, text.split("\n")))
-
-
-def _first(text: str) -> str:
-    """Return the first line of a text that is not blank: what it does not show, not all lines show."""
-    start = len(text) - len(text.lstrip())
-    end = text.find("\n", start)
-    return text[text.rfind("\n", 0, start) + 1 : end if end >= 0 else len(text)]
 
 
 def _uncoloured(text: str) -> str | None:
@@ -167,105 +137,13 @@ def _unspoken(text: str) -> str | None:
     return None if found is None else text[found.end() :]
 
 
-def _unadded(text: str) -> str | None:
-    """Take off the sign of an added or a removed line, where every line has the same and they are data without it."""
-    lines = [line for line in text.split("\n") if line]
-    sign = lines[0][:1] if lines else ""
-    if sign not in ("+", "-") or not sign or not all(line.startswith(sign) for line in lines):
-        return None
-    bare = "\n".join(line[1:] for line in text.split("\n"))
-    return bare if bare.startswith("|") or _CODE_START.match(bare) is not None else None
-
-
-def _unprompted(text: str) -> str | None:
-    """Remove a shell prompt from the start of every line of a text that is not a command."""
-    if _DOLLAR.match(_first(text)) is None:
-        return None
-    first, *rest = text.split("\n")
-    if rest and _DOLLAR.match(first) and all(line.startswith(">") for line in rest if line.strip()):
-        return "\n".join([_DOLLAR.sub("", first, count=1), *(_QUOTE.sub("", line, count=1) for line in rest)])
-    bare = _strip_lines(text, _DOLLAR)
-    is_data = bare is not None and (_CODE_START.match(bare.lstrip()) is not None or bare.count("\n") > 0)
-    return bare if is_data else None
-
-
 def _blanks(match: re.Match[str]) -> str:
     return match[0].replace("\u00a0", " ")
 
 
-def _unquoted(text: str) -> str | None:
-    changed = None
-    for _ in range(_MAX_QUOTED):
-        found = _strip_lines(text, _QUOTE)
-        if found is not None and found.startswith("<|") and text.lstrip().startswith("><|"):
-            break  # the end of the tag before
-        if found is None:
-            break
-        changed = text = found
-    return changed
-
-
-def _unnumbered(text: str) -> str | None:
-    """Take off line numbers that rise by one from line to line."""
-    if (_NUMBER.match(_first(text)) or _bare_number(_first(text))) is None:
-        return None
-    lines = text.split("\n")
-    found = [_NUMBER.match(line) or _bare_number(line) for line in lines]
-    numbers = [int(match[1]) for match in found if match is not None]
-    filled = sum(1 for line in lines if line.strip())
-    if not numbers or len(numbers) < filled:
-        return None
-    if len(numbers) == 1 and not _CODE_START.match(lines[0][found[0].end() :] if found[0] is not None else ""):
-        return None
-    if any(after != before + 1 for before, after in pairwise(numbers)):
-        return None
-    kept = (line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
-    return "\n".join(kept)
-
-
-def _bare_number(line: str) -> re.Match[str] | None:
-    return re.fullmatch(r"[ \t]*+(\d{1,7})[ \t]*+[|:│→]?", line)
-
-
-def _unprefixed(text: str) -> str | None:
-    changed = None
-    for _ in range(3):
-        found = next((one for prefix in _PREFIXES if (one := _strip_lines(text, prefix)) is not None), None)
-        if found is None:
-            break
-        changed = text = found
-    return changed
-
-
-def _unprefixed_below(text: str) -> str | None:
-    """Take off the container's name before every line but the first, whose beginning was not copied."""
-    first, *below = text.strip("\n").split("\n")
-    filled = [line for line in below if line.strip()]
-    found = _CONTAINER.match(filled[0]) if len(filled) > 1 else None
-    if found is None or first.lstrip().startswith(found[0].strip()):
-        return None
-    name = found[0].rstrip()
-    if not all(line.startswith(name) for line in filled):
-        return None
-    return "\n".join([first, *(_CONTAINER.sub("", line, count=1) for line in below)])
-
-
-def _unlabelled(text: str) -> str | None:
-    """Remove the words that precede the data on every line: `Processed chunk: {…}`."""
-    if _LABEL.match(_first(text)) is None:
-        return None
-    lines = [line for line in text.split("\n") if line.strip()]
-    found = _LABEL.match(lines[0]) if len(lines) >= _MIN_LABELLED else None
-    if found is None or found[0].startswith(("data:", "event:")) or has_entries(text):
-        return None  # what a log says before its data is known
-    if not all(line.startswith(found[0]) and _CODE_START.match(line, found.end()) for line in lines):
-        return None
-    return "\n".join(line[found.end() :] for line in text.split("\n"))
-
-
 def _unprinted(text: str) -> str | None:
     """Return events that Python printed as dicts, one per line, as JSON."""
-    if not _first(text).lstrip().startswith("{'type': '"):
+    if not first_line(text).lstrip().startswith("{'type': '"):
         return None
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not 1 < len(lines) <= _MAX_EVENTS or not all(line.startswith("{'type': '") for line in lines):
@@ -290,19 +168,6 @@ def _joined_literals(text: str) -> str | None:
     return joined if isinstance(joined, str) else None
 
 
-def _strip_lines(text: str, prefix: re.Pattern[str]) -> str | None:
-    """Take a prefix off every line; `None` unless nearly all lines have it."""
-    if prefix.match(_first(text)) is None:
-        return None
-    lines = text.split("\n")
-    filled = sum(1 for line in lines if line.strip())
-    found = [prefix.match(line) for line in lines]
-    count = sum(1 for match in found if match is not None)
-    if count < filled * _MIN_SHARE:
-        return None
-    return "\n".join(line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
-
-
 def _unescaped_once(text: str) -> str | None:
     """Undo the escapes of a text that was copied out of a JSON string: all of its quotes are escaped."""
     if not has_any(text, ('\\"', "\\u201")) or _BARE_QUOTE.search(text) is not None:
@@ -325,7 +190,7 @@ def _unremarked(text: str) -> str | None:
 
 def _uncommented(text: str) -> str | None:
     """Remove comment lines between objects that are written one per line."""
-    if not _first(text).lstrip().startswith(("{", "//", "#")):
+    if not first_line(text).lstrip().startswith(("{", "//", "#")):
         return None
     lines = [line for line in text.split("\n") if line.strip()]
     kept = [line for line in lines if not line.lstrip().startswith(("//", "#"))]
@@ -336,7 +201,7 @@ def _uncommented(text: str) -> str | None:
 
 def _unboxed(text: str) -> str | None:
     """Take off the sides of a box that a terminal's program drew around every line."""
-    if _first(text).lstrip()[:1] not in tuple(_BOX):
+    if first_line(text).lstrip()[:1] not in tuple(_BOX):
         return None
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if len(lines) < 3 or not all(len(line) > 1 and line[0] == line[-1] and line[0] in _BOX for line in lines):
@@ -348,7 +213,7 @@ def _unboxed(text: str) -> str | None:
 
 def _unindented(text: str) -> str:
     """Take off the margin that two or more lines have in common, as of an indented block of Markdown."""
-    if not _first(text).startswith(("  ", "\t")):
+    if not first_line(text).startswith(("  ", "\t")):
         return text
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or not all(line.startswith(("  ", "\t")) for line in lines):
@@ -396,15 +261,15 @@ _STEPS: tuple[Step, ...] = (
     ("Quotation marks within `content` were not escaped; they were read as a part of it.", escape_content),
     ("The line that says who spoke was removed.", _unspoken),
     ("Line breaks from wrapping were removed.", join_print),
-    ("Line numbers at the beginning of each line were removed.", _unnumbered),
-    ("The signs of a diff at the beginning of each line were removed.", _unadded),
+    ("Line numbers at the beginning of each line were removed.", drop_numbers),
+    ("The signs of a diff at the beginning of each line were removed.", drop_diff_signs),
     ("The command above the text and the prompt below it were removed.", output_of_command),
-    ("Quote marks at the beginning of each line were removed.", _unquoted),
+    ("Quote marks at the beginning of each line were removed.", drop_quote_marks),
     ("Quote marks at the beginning of each line were removed.", drop_bars),
-    ("A shell's prompts at the beginning of each line were removed.", _unprompted),
-    ("Log prefixes at the beginning of each line were removed.", _unprefixed),
-    ("Log prefixes at the beginning of each line were removed.", _unprefixed_below),
-    ("The same words at the beginning of each line were removed.", _unlabelled),
+    ("A shell's prompts at the beginning of each line were removed.", drop_prompts),
+    ("Log prefixes at the beginning of each line were removed.", drop_prefixes),
+    ("Log prefixes at the beginning of each line were removed.", drop_prefixes_below),
+    ("The same words at the beginning of each line were removed.", drop_labels),
     ("", _unprinted),
     ("", _unindented),
     ("No-break spaces were replaced by plain ones.", _spaced),
@@ -436,10 +301,10 @@ _OF_A_PART: tuple[Step, ...] = tuple(
     for step in _STEPS
     if step[1]
     in (
-        _unnumbered,
-        _unadded,
+        drop_numbers,
+        drop_diff_signs,
         output_of_command,
-        _unprefixed,
+        drop_prefixes,
         _unescaped,
         _straightened,
         decode_text,

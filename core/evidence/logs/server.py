@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 
 from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence.copying.clean import strip_prefixes
+from prompt_debugger.core.evidence.copying.line_starts import strip_prefixes
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import recognise

@@ -18,7 +18,7 @@ from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.commands.flags import server_of, shown_flags
-from prompt_debugger.core.evidence.copying.clean import strip_prefixes
+from prompt_debugger.core.evidence.copying.line_starts import strip_prefixes
 from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence
