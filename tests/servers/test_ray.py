@@ -18,13 +18,13 @@ LOOPBACK = (
     "os.execv(sys.executable, [sys.executable, '-m', 'tests.servers.ray_cluster', sys.argv[1]])"
 )
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.servers, pytest.mark.nightly, pytest.mark.timeout(2400)]
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     if not (ROOT / ".venv-ray" / ".ready").exists():
-        pytest.skip("Ray is not installed: `make .venv-ray/.ready`, which `make test` does")
+        pytest.skip("Ray is not installed: `make .venv-ray/.ready`, which `make nightly` does")
     if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode:
         pytest.skip("no network of its own can be had here, and Ray would bind to the machine's address")
     folder = str(tmp_path_factory.mktemp("ray"))
