@@ -73,7 +73,7 @@ mutants: setup ## change the code in small ways and see whether a test notices (
 
 # Another seed every night; what it found is found again with the seed that it prints.
 SEED ?= $(shell date +%Y%m%d)
-PROPERTIES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp '@given|MUTATIONS' tests --include='test_*.py'))
+PROPERTIES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp '@given|MUTATIONS|import ASKED' tests --include='test_*.py'))
 NIGHTLY = EXAMPLES=1000 MUTATIONS=20000 MUTATIONS_SEED=$(SEED) $(PY) -m pytest -q --hypothesis-seed=$(SEED) --timeout 7200
 nightly: setup .venv-ray/.ready ## through a night: every property and mutilated paste on many new examples, a Ray cluster, and a sample of mutants (SEED=7 repeats one)
 	@echo "The seed of this night is $(SEED)."
