@@ -174,7 +174,7 @@ def test_a_line_of_a_log_becomes_a_diagnosis(bare: DebuggerPage) -> None:
     person.paste(LOG)
     person.run()
     assert bare.badge() == "REFUSED"
-    assert "settings do not allow this request" in bare.sentence()
+    assert "was started without a tool parser" in bare.sentence()
     person.button("Show the fix")
 
     expect_fix_of_log(bare)

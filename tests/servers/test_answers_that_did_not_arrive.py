@@ -38,7 +38,7 @@ CUT = b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900
 HOW: dict[str, tuple[Behaviour, bool, str, str]] = {
     "nginx waited": (answer(504, PAGE, "text/html"), False, "did not arrive", "stopped waiting"),
     "nginx waited, streamed": (answer(504, PAGE, "text/html"), True, "did not arrive", "stopped waiting"),
-    "HAProxy waited": (answer(504, TIMED_OUT, "text/html"), False, "did not arrive", "stopped waiting"),
+    "HAProxy waited": (answer(504, TIMED_OUT, "text/html"), False, "did not arrive", "`timeout server`"),
     "Caddy has no server": (answer(502), False, "did not arrive", "the server behind it"),
     "Envoy waited": (answer(504, b"upstream request timeout", "text/plain"), False, "did not arrive", "stopped"),
     "cut in the middle": (raw(CUT), False, "did not arrive", "proxy in between"),
