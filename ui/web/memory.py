@@ -64,7 +64,7 @@ class PageMemory:
         """Return whether a run, a bundle or an event under way is kept of a page."""
         states = self._sessions().get(page)
         kept = () if states is None else states.state_data.values()
-        return any(value not in (None, "", ()) for value in kept) or self.is_busy(page)
+        return any(value not in (None, "", (), False) for value in kept) or self.is_busy(page)
 
     def is_busy(self, page: str) -> bool:
         """Return whether an event of the page is running or waiting."""
