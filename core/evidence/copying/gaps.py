@@ -103,7 +103,7 @@ def drop_unproven(evidence: Evidence, text: str) -> Evidence:
     Raises:
         RequestError: Nothing is left of it.
     """
-    is_prose = READ_AS_CONTENT in evidence.notes  # in which dots are dots
+    is_prose = READ_AS_CONTENT in evidence.notes and _LINE.search(text) is None  # in which dots are dots
     if evidence.run is not None or is_prose or (evidence.form is Form.FRAGMENT and has_all_choices(text)):
         return evidence
     text = _VALUE.sub(">", _RUNNING.sub("", text))

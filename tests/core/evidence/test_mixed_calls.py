@@ -138,8 +138,8 @@ def test_a_value_that_was_left_out_whole_leaves_the_call_readable():
     call = "<tool_call>\n<function=f>\n<parameter=a>\n...\n</parameter>\n</function>\n</tool_call>"
 
     assert "PD463" in titles(call)
-    headless = shown("<name>read\n</parameter>\n<parameter=path>\n...\n")
-    assert {one.code for one in headless.findings} == {"PD406", "PD426"}  # nothing is said of the value
+    with pytest.raises(RequestError, match=r"shortened|left out"):
+        shown("<name>read\n</parameter>\n<parameter=path>\n...\n")
 
 
 CHUNK = 'data: {"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}'
