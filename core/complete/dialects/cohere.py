@@ -23,7 +23,7 @@ from prompt_debugger.core.complete.dialects._answer import Answer
 from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, StreamDraft, no_place, of_message
 
 _API = "Cohere's chat API"
-_REASONS: Mapping[str, str] = MappingProxyType(
+REASONS: Mapping[str, str] = MappingProxyType(
     {"COMPLETE": "stop", "STOP_SEQUENCE": "stop", "MAX_TOKENS": "length", "TOOL_CALL": "tool_calls"}
 )
 _OTHER_REASONS = ("ERROR", "TIMEOUT")
@@ -36,7 +36,7 @@ def _is_answer(value: JSONObject) -> bool:
     message = as_object(value.get("message"))
     if "choices" in value or message.get("role") != "assistant" or isinstance(message.get("content"), str):
         return False
-    return value.get("finish_reason") in (*_REASONS, *_OTHER_REASONS)
+    return value.get("finish_reason") in (*REASONS, *_OTHER_REASONS)
 
 
 def _read_answer(value: JSONObject) -> Answer:
@@ -115,7 +115,7 @@ def _add_call(given: JSON, calls: int, draft: StreamDraft, *, begins: bool) -> i
 
 def _reason(value: JSONObject) -> str | None:
     reason = as_text(value.get("finish_reason"))
-    return None if reason is None else _REASONS.get(reason, reason)
+    return None if reason is None else REASONS.get(reason, reason)
 
 
 def _usage(value: JSONObject) -> Usage | None:

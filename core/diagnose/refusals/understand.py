@@ -147,15 +147,10 @@ def understand(refusal: Refusal) -> Understood:
 def _known(refusal: Refusal, words: str) -> Recognised | None:
     """Return the known sentence of the innermost words; where any program says that one, what is around it counts."""
     inner = recognise_error(f"{refusal.code}: {words}" if refusal.code else words)
-    if inner is not None and _says_who(inner):
+    if inner is not None and inner.error.is_of_one_program:
         return inner
     outer = recognise_error(refusal.message)
-    return outer if inner is None or (outer is not None and _says_who(outer)) else inner
-
-
-def _says_who(known: Recognised) -> bool:
-    """Return whether a sentence is one program's alone."""
-    return known.error.is_distinctive and not known.error.is_general
+    return outer if inner is None or (outer is not None and outer.error.is_of_one_program) else inner
 
 
 def _read_what_is_named(refusal: Refusal, found: Iterator[Classified]) -> Iterator[Classified]:

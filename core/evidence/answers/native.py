@@ -21,10 +21,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_object, as_text, objects_in, text_or_json
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete.dialects import Answer
+from prompt_debugger.core.complete.dialects.cohere import REASONS as OF_COHERE
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
 
 _KOBOLD = "an answer of a text API in the form of KoboldCpp's"
 _TRITON = "an answer of Triton's generate"
@@ -38,7 +40,6 @@ _OF_KOBOLD = frozenset({"max_context_length", "max_length", "rep_pen", "stop_seq
 _OF_TOKEN = frozenset({"token", "finish_reason", "tool_calls"})
 _OF_PIECE = frozenset({"id_slot", "slot_id", "tokens", "tokens_predicted", "tokens_evaluated", "multimodal"})
 _REASONS = {"eos_token": "stop", "stop_sequence": "stop", "max_tokens": "length"}  # words of TGI and Anthropic
-_OF_COHERE = {"COMPLETE": "stop", "STOP_SEQUENCE": "stop", "MAX_TOKENS": "length"}
 _NO_IDS = "This API gives its calls no ids."
 _KEEPS_PROMPT = (
     "Triton's backends put the prompt before the output unless the request sets `exclude_input_in_output` or the "
@@ -88,13 +89,11 @@ def _read_anthropic(value: JSONObject) -> Answer | None:
 def _read_cohere(value: JSONObject) -> Answer | None:
     if not isinstance(value.get("text"), str) or not isinstance(value.get("generation_id"), str) or "choices" in value:
         return None
-    message: JSONObject = {"role": "assistant", "content": value["text"] or None}
-    calls = objects_in(value.get("tool_calls"))
-    if calls:
-        functions = [{"name": one.get("name"), "arguments": text_or_json(one.get("parameters"))} for one in calls]
-        message["tool_calls"] = [{"id": UNKNOWN_ID, "type": "function", "function": one} for one in functions]
+    listed = objects_in(value.get("tool_calls"))
+    calls = [call_of(one.get("name"), one.get("parameters"), UNKNOWN_ID) for one in listed]
+    message = assistant_of(as_text(value["text"]) or None, calls)
     reason = as_text(value.get("finish_reason"))
-    reason = "tool_calls" if calls and reason == "COMPLETE" else _OF_COHERE.get(reason or "", reason)
+    reason = "tool_calls" if calls and reason == "COMPLETE" else OF_COHERE.get(reason or "", reason)
     notes = (_NO_IDS,) if calls else ()
     return Answer(chat=ChatResult(message, reason), finish_reason=reason, notes=notes, words=_COHERE)
 

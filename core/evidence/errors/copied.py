@@ -244,7 +244,7 @@ def _read_faults(text: str) -> FoundError | None:
 def _is_said_by_a_known_program(text: str) -> bool:
     """Return whether the faults are part of a sentence that is one program's alone, such as a plug-in's of Dify."""
     known = recognise_error(text)
-    return known is not None and known.error.is_distinctive and not known.error.is_general
+    return known is not None and known.error.is_of_one_program
 
 
 def _is_said_of_an_answer(text: str) -> bool:

@@ -27,14 +27,13 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
 from prompt_debugger.core.evidence.values.dotnet_messages import end_of_dotnet
 from prompt_debugger.core.evidence.values.framework_messages import (
     CLASSES,
     REASONS,
-    assistant_of,
     autogens_answer,
     autogens_event,
-    call_of,
     is_of_framework,
     messages_of,
 )

@@ -22,7 +22,8 @@ from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
-from prompt_debugger.core.evidence.values.framework_messages import REASONS, assistant_of, call_of
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
+from prompt_debugger.core.evidence.values.framework_messages import REASONS
 
 _MAX_CHARS = 400_000
 _MAX_AFTER = 2_000  # characters after a message in which the word on its end is

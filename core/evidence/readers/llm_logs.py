@@ -18,7 +18,7 @@ from prompt_debugger.core.complete.answers import usage_of
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader, read_newest
-from prompt_debugger.core.evidence.values.framework_messages import assistant_of, call_of
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
 
 _FIELDS = frozenset({"id", "model", "prompt", "response", "conversation_id", "duration_ms", "datetime_utc"})
 

@@ -23,7 +23,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.framework import of_messages
-from prompt_debugger.core.evidence.values.framework_messages import assistant_of, call_of
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
 
 _RULE = re.compile(r"(?m)^[ \t>]{0,8}={3,} (?P<who>Human|Ai|AI|System|Tool) Message ={3,}[ \t]*$")
 _CALLS = re.compile(r"(?m)^Tool Calls:[ \t]*\n")

@@ -25,6 +25,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer, forget_end
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of
 from prompt_debugger.core.evidence.values.framework_messages import is_of_telemetry
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 from prompt_debugger.core.request import body_text, read_request
@@ -162,7 +163,7 @@ def _message_of_blocks(blocks: Sequence[JSONObject]) -> JSONObject:
     return _message(texts, thoughts, calls)
 
 
-def _call(call_id: JSON, name: JSON, arguments: JSON) -> JSON:
+def _call(call_id: JSON, name: JSON, arguments: JSON) -> JSONObject:
     return {
         "id": call_id,
         "type": "function",
@@ -170,11 +171,9 @@ def _call(call_id: JSON, name: JSON, arguments: JSON) -> JSON:
     }
 
 
-def _message(texts: Sequence[str], thoughts: Sequence[str], calls: list[JSON]) -> JSONObject:
-    message: JSONObject = {"role": "assistant", "content": "".join(texts) or None}
-    if thoughts:
-        message["reasoning_content"] = "\n".join(thoughts)
-    return {**message, "tool_calls": calls} if calls else message
+def _message(texts: Sequence[str], thoughts: Sequence[str], calls: list[JSONObject]) -> JSONObject:
+    message = assistant_of("".join(texts) or None, calls)
+    return {**message, "reasoning_content": "\n".join(thoughts)} if thoughts else message
 
 
 def _read_claude(values: Sequence[JSONObject]) -> list[_Exchange]:
@@ -251,7 +250,7 @@ def _message_of_items(items: Sequence[JSONObject]) -> JSONObject:
     message: JSONObject = {"role": "assistant", "content": texts[-1] if texts else None}
     if thoughts:
         message["reasoning_content"] = "\n".join(thoughts)
-    return {**message, "tool_calls": calls} if calls else message
+    return {**message, "tool_calls": list(calls)} if calls else message
 
 
 def _says_something(output: JSON) -> bool:

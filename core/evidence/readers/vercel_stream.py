@@ -18,7 +18,8 @@ from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.values.framework_messages import REASONS, assistant_of, call_of
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
+from prompt_debugger.core.evidence.values.framework_messages import REASONS
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 
 _OF_CALL = ("tool-call", "tool-input-start", "tool-input-delta", "tool-call-streaming-start", "tool-call-delta")

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.json_values import as_object, decode_json, objects_in
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of, result_of
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _ENDS = ("stop", "length", "content_filter", "tool_calls", "function_call")  # of OpenAI's package, by their numbers
-_WORDS = {"toolcalls": "tool_calls", "tool_calls": "tool_calls", "stop": "stop", "length": "length"}
 
 
 def is_of_dotnet(value: JSONObject) -> bool:
@@ -41,11 +40,11 @@ def messages_of_dotnet(value: JSONObject) -> list[JSONObject]:
 
 
 def end_of_dotnet(value: JSONObject) -> str | None:
-    """Return how an answer ended, in the words of chat completions; `None` where it does not say."""
+    """Return how an answer ended, where that is a number, in the words of chat completions; else `None`."""
     ended = value.get("FinishReason", value.get("finishReason"))
-    if isinstance(ended, int) and not isinstance(ended, bool):
-        return _ENDS[ended] if 0 <= ended < len(_ENDS) else None
-    return _WORDS.get(ended.lower()) if isinstance(ended, str) else None
+    if not isinstance(ended, int) or isinstance(ended, bool):
+        return None
+    return _ENDS[ended] if 0 <= ended < len(_ENDS) else None
 
 
 def _is_kernels(value: JSONObject) -> bool:
@@ -74,19 +73,18 @@ def _read_items(role: str, items: Sequence[JSONObject]) -> list[JSONObject]:
     ]
     results = [one for kind, one in kinds if kind == "functionresult"]
     if role == "tool" or results:
-        return [
-            {"role": "tool", "tool_call_id": one.get("callId"), "content": _text(one.get("result"))} for one in results
-        ]
+        return [result_of(one.get("callId"), one.get("result")) for one in results]
     text = "".join(str(one.get("text") or "") for kind, one in kinds if kind == "text")
     if role != "assistant":
         return [{"role": role, "content": text}]
     thoughts = "".join(str(one.get("text") or "") for kind, one in kinds if kind.endswith("reasoning"))
     calls = [
-        _call(_name(one), one.get("arguments"), one.get("callId", one.get("id")))
+        call_of(_name(one), one.get("arguments"), one.get("callId", one.get("id")))
         for kind, one in kinds
         if kind == "functioncall"
     ]
-    return [_assistant(text, thoughts, calls)]
+    message = assistant_of(text or None, calls)
+    return [{**message, "reasoning_content": thoughts} if thoughts else message]
 
 
 def _name(item: JSONObject) -> JSON:
@@ -100,10 +98,10 @@ def _read_openai(value: JSONObject) -> JSONObject:
     parts = map(_lowered, objects_in(value.get("content")))
     text = "".join(str(part.get("text") or "") for part in parts)
     calls = [
-        _call(one.get("functionName"), _of_bytes(one.get("functionArguments")), one.get("id"))
+        call_of(one.get("functionName"), _of_bytes(one.get("functionArguments")), one.get("id"))
         for one in map(_lowered, objects_in(value.get("toolCalls")))
     ]
-    return _assistant(text, "", calls)
+    return assistant_of(text or None, calls)
 
 
 def _of_bytes(value: JSON) -> JSON:
@@ -115,22 +113,6 @@ def _of_bytes(value: JSON) -> JSON:
     except (binascii.Error, ValueError):
         return value
     return text if text.lstrip().startswith("{") else value
-
-
-def _assistant(text: str, thoughts: str, calls: list[JSONObject]) -> JSONObject:
-    message: JSONObject = {"role": "assistant", "content": text or None}
-    if thoughts:
-        message["reasoning_content"] = thoughts
-    return {**message, "tool_calls": list(calls)} if calls else message
-
-
-def _call(name: JSON, arguments: JSON, call_id: JSON) -> JSONObject:
-    written = arguments if isinstance(arguments, str) else _text(arguments) or "{}"
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": written}}
-
-
-def _text(value: JSON) -> str:
-    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _role(value: JSON) -> str:

@@ -20,14 +20,14 @@ Sources: the public documentation of each, and what people have posted, as of 20
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of, result_of, text_of_content
 from prompt_debugger.core.evidence.values.dotnet_messages import is_of_dotnet, messages_of_dotnet
 from prompt_debugger.core.evidence.values.printed_objects import answer_of, class_of
-from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT, plain
+from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT
 
 _ROLES: Mapping[str, str] = {
     "human": "user", "user": "user", "ai": "assistant", "assistant": "assistant", "system": "system",
@@ -69,34 +69,8 @@ def is_of_telemetry(value: JSON) -> bool:
     return any(part.get("type") in _OF_TELEMETRY for part in _items(as_object(value).get("parts")))
 
 
-def call_of(name: JSON, arguments: JSON, call_id: JSON) -> JSONObject:
-    """Return a call; arguments that are not a text are written as JSON."""
-    text = arguments if isinstance(arguments, str) else json.dumps(plain(arguments) or {}, ensure_ascii=False)
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
-
-
-def assistant_of(text: str | None, calls: list[JSONObject]) -> JSONObject:
-    """Return an answer's message of its text and its calls."""
-    message: JSONObject = {"role": "assistant", "content": text}
-    return {**message, "tool_calls": list(calls)} if calls else message
-
-
-def _text(value: JSON) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        parts = [one if isinstance(one, str) else as_object(one).get("text") for one in value]
-        if all(isinstance(part, str) for part in parts):
-            return "".join(str(part) for part in parts)
-    return "" if value is None else json.dumps(plain(value), ensure_ascii=False)
-
-
 def _items(value: JSON) -> list[JSONObject]:
     return [as_object(one) for one in value] if isinstance(value, list) else []
-
-
-def _result(call_id: JSON, content: JSON) -> JSONObject:
-    return {"role": "tool", "tool_call_id": call_id, "content": _text(content)}
 
 
 # LangChain and AutoGen, by their classes.
@@ -119,14 +93,14 @@ def _langchain(value: JSONObject) -> list[JSONObject]:
     role = _CLASSES.get(kind) or _ROLES.get(str(value.get("type")), "user")
     held = as_object(value.get("kwargs") if value.get("lc") == 1 else value.get("data")) or value
     if kind == AUTOGENS_RESULTS:
-        return [_result(one.get("call_id"), one.get("content")) for one in _items(held.get("content"))]
+        return [result_of(one.get("call_id"), one.get("content")) for one in _items(held.get("content"))]
     if kind == "FunctionMessage":  # the result of a call in the older form, which has no id
-        return [{"role": "function", "name": held.get("name"), "content": _text(held.get("content"))}]
+        return [{"role": "function", "name": held.get("name"), "content": text_of_content(held.get("content"))}]
     if role == "tool":
-        return [_result(held.get("tool_call_id"), held.get("content"))]
+        return [result_of(held.get("tool_call_id"), held.get("content"))]
     content = held.get("content")
     if role != "assistant":
-        return [{"role": role, "content": _text(content)}]
+        return [{"role": role, "content": text_of_content(content)}]
     if any(class_of(one) == "FunctionCall" for one in _items(content)):
         return [autogens_answer(content)]
     if any(as_object(one.get("function")) for one in _items(held.get("tool_calls"))):
@@ -144,7 +118,7 @@ def autogens_event(value: JSONObject) -> list[JSONObject]:
         case "ToolCallRequestEvent":
             return [autogens_answer(content)]
         case "ToolCallExecutionEvent":
-            return [_result(one.get("call_id"), one.get("content")) for one in _items(content)]
+            return [result_of(one.get("call_id"), one.get("content")) for one in _items(content)]
         case "TextMessage" if isinstance(content, str):
             return [{"role": "user" if value.get("source") == "user" else "assistant", "content": content}]
         case _:
@@ -168,9 +142,9 @@ def _llama_index(value: JSONObject) -> list[JSONObject]:
     role, extra = _ROLES.get(str(value.get("role")), "user"), as_object(value.get("additional_kwargs"))
     blocks = _items(value.get("blocks"))
     texts = [str(one.get("text") or "") for one in blocks if "text" in one]
-    text = "".join(texts) if "blocks" in value else _text(value.get("content"))
+    text = "".join(texts) if "blocks" in value else text_of_content(value.get("content"))
     if role == "tool":
-        return [_result(extra.get("tool_call_id"), text)]
+        return [result_of(extra.get("tool_call_id"), text)]
     if role != "assistant":
         return [{"role": role, "content": text}]
     calls = [_called(one) for one in _items(extra.get("tool_calls"))]
@@ -236,26 +210,26 @@ def _read_part(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
     if kind == "tool_call":
         return call_of(part.get("name"), part.get("arguments"), part.get("id")), None
     if kind == "tool_call_response":
-        return None, _result(part.get("id"), part.get("response", part.get("result")))
+        return None, result_of(part.get("id"), part.get("response", part.get("result")))
     used, back = as_object(part.get("toolUse")), as_object(part.get("toolResult"))
     if used:
         return call_of(used.get("name"), used.get("input"), used.get("toolUseId")), None
     if back:
-        return None, _result(back.get("toolUseId"), back.get("content"))
+        return None, result_of(back.get("toolUseId"), back.get("content"))
     part = as_object(part.get("toolInvocation")) or part
     if not _is_part(part) and "toolCallId" not in part:
         return None, None
     name = part.get("toolName") or kind.removeprefix("tool-")
     given = part.get("input", part.get("args"))
     held = part.get("output", part.get("result", part.get("errorText")))
-    result = None if held is None else _result(part.get("toolCallId"), as_object(held).get("value", held))
+    result = None if held is None else result_of(part.get("toolCallId"), as_object(held).get("value", held))
     is_result = kind == "tool-result"
     return None if is_result else call_of(name, given, part.get("toolCallId")), result
 
 
 def _read_gooses(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None]:
     if part.get("type") == "toolResponse":
-        return None, _result(part.get("id"), as_object(part.get("toolResult")).get("value"))
+        return None, result_of(part.get("id"), as_object(part.get("toolResult")).get("value"))
     called = as_object(as_object(part.get("toolCall")).get("value"))
     return call_of(called.get("name"), called.get("arguments"), part.get("id")), None
 
@@ -279,7 +253,7 @@ def _opencode(value: JSONObject) -> list[JSONObject]:
         for one, state in zip(tools, states, strict=True)
     ]
     results = [
-        _result(one.get("callID"), state.get("output", state.get("error")))
+        result_of(one.get("callID"), state.get("output", state.get("error")))
         for one, state in zip(tools, states, strict=True)
         if {"output", "error"} & state.keys()
     ]
@@ -300,7 +274,7 @@ def _swe_agent(value: JSONObject) -> list[JSONObject]:
     ids = value.get("tool_call_ids")
     given = [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
     if value.get("role") == "tool" and given:  # one observation for all calls of a step
-        return [_result(one, value.get("content")) for one in given]
+        return [result_of(one, value.get("content")) for one in given]
     return [{"content": None, **message}]
 
 
