@@ -37,7 +37,7 @@ from prompt_debugger.core.tools.fixes.shrink_output import ShrunkOutput  # noqa:
 from prompt_debugger.core.tools.fixes.trial import UpstreamTest  # noqa: E402
 from prompt_debugger.core.tools.fixes.try_fixes import ExperimentDocument  # noqa: E402
 from prompt_debugger.core.tools.fixes.upstream_diff import UpstreamDiff  # noqa: E402
-from prompt_debugger.core.tools.lab.front import LabDocument  # noqa: E402
+from prompt_debugger.core.tools.lab.document import LabDocument  # noqa: E402
 from prompt_debugger.core.tools.sessions.document import SessionsDocument  # noqa: E402
 from prompt_debugger.core.tools.watch import Alarm, CanaryResult  # noqa: E402
 from prompt_debugger.core.tools.watch.counts import WatchDocument  # noqa: E402

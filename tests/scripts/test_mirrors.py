@@ -7,7 +7,7 @@ from pathlib import Path
 from scripts.mirrors import classes, mirrors
 
 # What stood when they were counted: their documents pick, rename or compute what the value has otherwise.
-MAX_MIRRORS = 7
+MAX_MIRRORS = 6
 MIRROR = """
 class Pair:
     left: int

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TextIO
 
 from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.tools.lab.document import LabDocument
 from prompt_debugger.core.tools.lab.progress import LabProgress, LabState
 from prompt_debugger.core.tools.lab.server import Lab
 from prompt_debugger.core.tools.lab.spec import LabSpec
@@ -94,24 +95,3 @@ def _fail(error: LabError, *, as_json: bool, out: TextIO, log: TextIO) -> int:
 def _write(stream: TextIO, line: str) -> None:
     stream.write(f"{printable(line)}\n")
     stream.flush()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabDocument:
-    """What `lab --json` prints once the lab answers.
-
-    Attributes:
-        base_url: For clients, up to and including `/v1`.
-        model: Name to send.
-        pid: Process that ends the lab when it is asked to end.
-        kind: `engine`, or `renderer` for one without weights.
-        tool_parser: vLLM's tool parser.
-        reasoning_parser: vLLM's reasoning parser.
-    """
-
-    base_url: str
-    model: str
-    pid: int | None
-    kind: str
-    tool_parser: str | None
-    reasoning_parser: str | None
