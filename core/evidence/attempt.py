@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence.copying.broken_json import is_in_a_broken_fence, is_part, string_of_json
+from prompt_debugger.core.evidence.errors.http import error_of_head
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste, find_reader
@@ -60,7 +61,8 @@ def _drop_remarks(text: str) -> str | None:
 def _read_its_paragraph(evidence: Evidence, text: str) -> Evidence:
     """Return an error that no table knows as its own paragraph alone reads: the prose around it is a person's."""
     paragraphs = [one for one in PARAGRAPHS.split(text) if one.strip()] if evidence.error is not None else []
-    is_body = evidence.error is not None and (evidence.error.code or evidence.error.field)
+    is_body = evidence.error is not None and bool(evidence.error.code or evidence.error.field)
+    is_body = is_body or error_of_head(text) is not None
     if is_body or is_known(evidence) or not 1 < len(paragraphs) <= MAX_PARAGRAPHS:
         return evidence
     found: list[Evidence] = []

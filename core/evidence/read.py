@@ -22,6 +22,7 @@ from prompt_debugger.core.evidence.answers.read import (
 from prompt_debugger.core.evidence.answers.shapes import chunk_within
 from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.entries import add_others, entries_of
+from prompt_debugger.core.evidence.errors.http import head_at_end
 from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -237,7 +238,15 @@ def _read_exchange(text: str, _row: int) -> Evidence:
         raise RequestError("There is no response below the request.", "Paste the command, followed by what it printed.")
     asked = _request_of_text(text[:start])
     evidence = replace(asked, form=Form.EXCHANGE, words="a request and its response")
-    return add_answer(evidence, read_answer(text[start:].strip()))
+    return _add_status(add_answer(evidence, read_answer(text[start:].strip())), text[:start])
+
+
+def _add_status(evidence: Evidence, above: str) -> Evidence:
+    """Return evidence whose error has the status of the head between command and body."""
+    error = evidence.error
+    if error is None or error.status is not None or (head := head_at_end(above)) is None:
+        return evidence
+    return replace(evidence, error=replace(error, status=head[0], around=error.around or head[1]))
 
 
 def _read_lines(text: str, row: int) -> Evidence:

@@ -19,10 +19,21 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Model tried to call unavailable tool 'read<arg_key>path</arg_key><arg_value>a.md</arg_value>'.",
     ),
     KnownError(
+        "Model tried to call unavailable tool 'multi_tool_use.parallel'.",
+        Stage.PARSE,
+        "`multi_tool_use.parallel` is how OpenAI's models write several calls at once within the model's own notation: "
+        "the provider did not unfold it, and its arguments hold the real calls in `tool_uses`.",
+        "Run the calls in `tool_uses` one by one, or ask again with `parallel_tool_calls: false`; declaring a tool of "
+        "this name does not help.",
+        "https://github.com/vercel/ai/issues/1922",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
         "Model tried to call unavailable tool '{name}'.",
         Stage.CONTRACT,
         "The model called a tool that the program does not have.",
-        "Declare the tool, or name the tools in the prompt as they are declared.",
+        "Declare the tool, or name the tools in the prompt as they are declared. A gateway that renames tools has to "
+        "rename the calls back.",
         "https://github.com/vercel/ai/issues/1922",
         example="Model tried to call unavailable tool 'search'. Available tools: read, write.",
         field="tools",

@@ -10,7 +10,6 @@ from itertools import groupby
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Segment, SegmentKind, Span, ToolCallAttempt, Trace
-from prompt_debugger.core.diagnose.calls.broken_arguments import stops_early
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, texts_inside
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.formats import pick_format
@@ -87,10 +86,10 @@ def written_calls(
             yield call
 
 
-def open_bare_call(text: str) -> str | None:
-    """Return the name of the call that a text is, in bare JSON that is not closed; `None` if it is anything else."""
+def name_of_bare_call(text: str) -> str | None:
+    """Return the name of the call that a text is from its beginning on, in bare JSON; `None` if it is anything else."""
     begun = _BARE_CALL.match(text)
-    return begun[1] if begun is not None and stops_early(text.strip()) else None
+    return None if begun is None else begun[1]
 
 
 def begun_bare_call(text: str) -> str | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import JSON, FindingEvidence, JSONObject, Refusal, Trace
+from prompt_debugger.core.diagnose.near_names import but_for_prefix, listed_tools
 from prompt_debugger.core.diagnose.refusals.fields import Spot, broken_calls_in, spots_of
 from prompt_debugger.core.diagnose.refusals.understand import Understood
 from prompt_debugger.core.diagnose.trace_queries import in_request, quote
@@ -91,7 +92,7 @@ def explanation(understood: Understood, found: Sequence[Spot]) -> str:
     known, classified = understood.known, understood.classified
     spots_say = [spot.says for spot in found]
     if known is not None:
-        parts = [known.error.means, *spots_say]
+        parts = [known.error.means, *_meant(understood, known.parts.get("name")), *spots_say]
         if not found and (calls := known.parts.get("calls")):
             parts += broken_calls_in(calls)
         return f"{' '.join(parts)} This error message comes from {known.maker}."
@@ -99,6 +100,13 @@ def explanation(understood: Understood, found: Sequence[Spot]) -> str:
     if classified is None:
         return f"This error message is not in the tables of known errors, so no explanation is available.{source}"
     return f"{' '.join([classified.means, *spots_say])} This is inferred from its words.{source}"
+
+
+def _meant(understood: Understood, name: str | None) -> tuple[str, ...]:
+    """Return the tool that a call to an unknown one means, where the error lists the tools."""
+    if not name or (tool := but_for_prefix(name, listed_tools(understood.refusal.message))) is None:
+        return ()
+    return (f"But for prefix, case or separators `{name}` is the available tool `{tool}`.",)
 
 
 def remedy_of(understood: Understood) -> str:

@@ -5,7 +5,8 @@ What it finds:
     code and quotation marks, that is neither in the request nor in `tool_calls`; of one of
     the request's tools, or of any tool if the request is not available. Likewise a call
     that begins there and is not closed (an inference), or that is malformed, such as JSON
-    with a missing bracket. An inference and a warning: a call in bare JSON that stays open;
+    with a missing bracket. An inference and a warning: a call in bare JSON that stays open
+    or is malformed;
     content that consists only of calls in a notation without control tokens (bare JSON,
     Python), if the request does not ask for JSON (a note without the request, because it is
     a guess), or what is left of a call without its control tokens (an error if its header
@@ -43,10 +44,11 @@ from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Sta
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.arguments_as_content import report_arguments, report_ended
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
+from prompt_debugger.core.diagnose.calls.broken_bare_calls import AGAIN, report_broken_bare
 from prompt_debugger.core.diagnose.calls.client_calls import BEFORE_OTHERS, client_call, report_client_call
 from prompt_debugger.core.diagnose.calls.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
-from prompt_debugger.core.diagnose.calls.glued_keys import PROBLEM, glued_call
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
+from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
 from prompt_debugger.core.diagnose.calls.python_calls import report_python
 from prompt_debugger.core.diagnose.calls.repeated_calls import not_returned, report_repeated
 from prompt_debugger.core.diagnose.calls.stripped_calls import report_tool_code, stripped_calls
@@ -66,7 +68,6 @@ from prompt_debugger.core.diagnose.calls.written_calls import (
     fenced_calls,
     format_of,
     is_request_known,
-    open_bare_call,
     written_calls,
 )
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
@@ -75,10 +76,6 @@ from prompt_debugger.core.diagnose.leftovers import next_turn
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
-_AGAIN = (
-    "Ask again: the model wrote it this way. A grammar for calls keeps their JSON whole (`tool_choice` as `required`, "
-    "or `strict` in the tool, where the server constrains calls by it)."
-)
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 
 _JSON_IN_FENCE = (
@@ -130,14 +127,14 @@ def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
         yield _report_begun(trace, begun[-1], content)
     elif broken := list(written_calls(trace, content, (CallStatus.MALFORMED,))):
         yield _report_broken(trace, broken[0], content)
-    elif (name := _open_bare_call(trace, content)) is not None:
-        yield _report_open(trace, name, content)
+    elif (bare := report_broken_bare(trace, content)) is not None:
+        yield bare
     elif not content.strip():
         yield from _report_in_reasoning(trace)
     elif (python := report_tool_code(trace, content)) is not None:
         yield python
-    elif bare := bare_calls(trace, content):
-        yield _report_bare(trace, bare, content)
+    elif whole := bare_calls(trace, content):
+        yield _report_bare(trace, whole, content)
     elif fenced := fenced_calls(trace, content):
         yield _report_fenced(trace, fenced, content)
     elif at_end := _calls_at_end(trace, content):
@@ -190,44 +187,21 @@ def _report_broken(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
         detail=f"It starts at character {call.char_span.start} in the notation of `{family}`: {call.problem}. A parser "
         "that reads it strictly gives it back as text.",
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
-        fix=(Step(f"Do not run this call. {_AGAIN}"), *parser_steps(trace, family)),
+        fix=(Step(f"Do not run this call. {AGAIN}"), *parser_steps(trace, family)),
         stage=Stage.COMPLETE,
     )
 
 
-def _report_glued(trace: Trace, content: str) -> Report | None:
-    found = glued_call(content)
+def _report_malformed(trace: Trace, content: str) -> Report | None:
+    found = malformed_call(content)
     if found is None:
         return None
-    name, span = found
     return Report(
-        title=f"A tool call is in content, and it is malformed: it begins with `{name}`.",
-        detail=f"It starts at character {span.start} in the notation of `glm45`: {PROBLEM}. The model wrote it so, and "
-        "parsers give it back as text.",
-        evidence=(in_message("content", content[slice(*span)], span),),
-        fix=f"Do not run this call. {_AGAIN}",
-        stage=Stage.COMPLETE,
-    )
-
-
-def _open_bare_call(trace: Trace, content: str) -> str | None:
-    name = open_bare_call(content)
-    body = trace.request.body
-    if name is None or body.get("response_format") or body.get("tool_choice") == "none":
-        return None
-    offered = {tool.name for tool in request_tools(trace.request)}
-    return None if is_request_known(trace) and name not in offered else name
-
-
-def _report_open(trace: Trace, name: str, content: str) -> Report:
-    return Report(
-        title=f"Content begins a call to `{name}` in JSON that is not closed.",
-        detail=f"It ends with {content[-60:]!r}: this is how this model writes its calls, "
-        "and no parser reads one with unclosed brackets.",
-        evidence=(in_message("content", content),),
-        fix=f"Do not run this call. Raise `max_tokens` where finish_reason is `length`. {_AGAIN}",
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
+        title=f"A tool call is in content, and it is malformed: it begins with `{found.name}`.",
+        detail=f"It starts at character {found.span.start}: {found.problem}. The model wrote it so, and parsers give "
+        "it back as text.",
+        evidence=(in_message("content", content[slice(*found.span)], found.span),),
+        fix=f"Do not run this call. {AGAIN}",
         stage=Stage.COMPLETE,
     )
 
@@ -371,7 +345,7 @@ def _report_in_reasoning(trace: Trace) -> Iterator[Report]:
         )
 
 
-_OTHERS = (_report_glued, _report_in_next_turn, _encoded, report_arguments, report_python)
+_OTHERS = (_report_malformed, _report_in_next_turn, _encoded, report_arguments, report_python)
 
 RULE: Rule = TraceRule(
     code="PD426",

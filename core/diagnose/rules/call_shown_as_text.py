@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING, OF_GAP
 from prompt_debugger.core.base.protocols import Rule
@@ -44,8 +45,9 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.broken_arguments import is_shortened
-from prompt_debugger.core.diagnose.calls.glued_keys import PROBLEM, glued_call
+from prompt_debugger.core.diagnose.calls.broken_bare_calls import unescaped_before
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
+from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
 from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
     bare_list_steps,
@@ -110,9 +112,10 @@ def _report_no_call(trace: Trace, text: str, parse: Parse) -> Iterator[Report]:
     if name is not None and fault is not None:
         place = text[max(0, fault.at - _BEFORE) : fault.at + 1]
         problem = f"{fault.why}, at character {fault.at} (after {place!r})"
-        yield _report_broken(trace, name, Span(0, len(text)), problem)
-    elif (glued := glued_call(text)) is not None:
-        yield _report_broken(trace, *glued, PROBLEM)
+        report = _report_broken(trace, name, Span(0, len(text)), problem)
+        yield replace(report, detail=f"{report.detail}{unescaped_before(text.strip(), fault.at)}")
+    elif (malformed := malformed_call(text)) is not None:
+        yield _report_broken(trace, *malformed)
     else:
         yield from _read_inner_markup(trace)
         yield from _report_list_at_end(trace, parse)

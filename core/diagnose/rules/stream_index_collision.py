@@ -3,7 +3,8 @@
 What it finds:
     In the streamed events, one index with two ids or two names, one id under
     two indexes, or a tool call delta without an index, or with one that is not a
-    number. Or `tool_calls` is an object in place of a list.
+    number. Or the pieces of one call have different ids. Or `tool_calls` is an object in
+    place of a list.
 
 Why it matters:
     Clients assemble arguments by index: two calls become one with `{"path": "a"}{"path":
@@ -23,10 +24,10 @@ Source:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import NULL_TEXTS, as_count, as_list, as_object, as_text
+from prompt_debugger.core.base.json_values import NULL_TEXTS, as_count, as_list, as_object, as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
@@ -48,12 +49,17 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
     ids: dict[int, str] = {}
     names: dict[int, str] = {}
     begun: set[int] = set()
+    written: dict[int, list[str]] = {}
     for event, (index, call_id, name, arguments, reported) in _tool_deltas(deltas):
         problem = None
         if index is None:
             yield _report_missing_index(trace, event, reported)
             return
-        if call_id and ids.setdefault(index, call_id) != call_id:
+        is_other = bool(call_id) and ids.setdefault(index, call_id or "") != call_id
+        if is_other and not name and not _is_whole(written.get(index, ())):
+            yield _report_changing_id(event, index, ids[index], call_id or "")
+            return
+        if is_other:
             problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
         elif call_id and any(other == call_id and at != index for at, other in ids.items()):
             problem = f"id `{call_id}` has several indexes"
@@ -75,6 +81,24 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
             names.setdefault(index, name)
         if arguments:
             begun.add(index)
+            written.setdefault(index, []).append(as_text(arguments) or "")
+
+
+def _is_whole(pieces: Iterable[str]) -> bool:
+    """Return whether the arguments so far are complete: then what has another id begins another call."""
+    return isinstance(decode_json("".join(pieces)), dict)
+
+
+def _report_changing_id(event: int, index: int, first: str, other: str) -> Report:
+    """Report the pieces of one call that have an id each: only the first has a name, and the arguments go on."""
+    return Report(
+        title=f"The id of one tool call changes within the stream: from `{quote(first, 60)}` to `{quote(other, 60)}`.",
+        detail=f"First at event {event}: the piece is at index {index} as before, has no name, and continues "
+        "arguments that are not complete. A client that goes by the id takes each piece for a call without a name.",
+        evidence=(in_message("tool_calls"),),
+        fix="Put the pieces together by index, and keep the first id; or ask without streaming. Report it to the "
+        "authors of the server or gateway.",
+    )
 
 
 def _event_of_object(deltas: tuple[StreamDelta, ...]) -> int | None:

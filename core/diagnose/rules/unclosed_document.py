@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import break_of, stops_early
-from prompt_debugger.core.diagnose.calls.written_calls import open_bare_call
+from prompt_debugger.core.diagnose.calls.broken_bare_calls import open_bare_call
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.promised import Breach, breach_of, promised_json

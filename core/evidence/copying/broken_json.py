@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.diagnose.calls.written_calls import begun_bare_call
 from prompt_debugger.core.evidence.copying.wrapped import call_with_breaks
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste
@@ -37,8 +38,8 @@ def string_of_json(text: str) -> str | None:
 
 def _is_broken_json(text: str) -> bool:
     """Return whether an output is inside cut or broken JSON: its quotes are escaped, and no others are."""
-    if call_with_breaks(text):
-        return False  # a whole call, one of whose arguments has such a name
+    if call_with_breaks(text) or begun_bare_call(text) is not None:
+        return False  # a call, one of whose arguments has such a name
     start, end = text.strip()[:1], text.strip()[-1:]
     is_below = start != "<" and _DATA_LINE.search(text) is not None  # what was typed
     is_within = ('\\"' in text or "\\n" in text) and start != "<" and (is_below or start in '{"' or end in '}]"')

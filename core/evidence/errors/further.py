@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.evidence.errors.copied import error_of_text
+from prompt_debugger.core.evidence.errors.http import error_of_head
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.reports.blocks import BlockKind
@@ -96,8 +97,14 @@ def _errors_in(text: str) -> Iterator[Refusal]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield paragraphs, with all that a traceback chains as one; lines of exceptions alone are one each."""
+    """Yield an HTTP answer whole, and otherwise paragraphs.
+
+    All that a traceback chains is one; lines of exceptions alone are one each.
+    """
     part: list[str] = []
+    if error_of_head(text) is not None:
+        yield text
+        return
     for paragraph in _BLANK.split(text):
         if part and _CHAINED.match(paragraph) is None:
             yield from _lines_of("\n\n".join(part))

@@ -11,6 +11,9 @@ from prompt_debugger.core.evidence.errors.values import error_of_value
 from prompt_debugger.core.evidence.values.json_of import json_of
 
 _HEAD = re.compile(r"\A\s{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]*\n")
+_HEAD_LINE = re.compile(r"(?m)^[ \t]{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]{0,200}$")
+_MAX_OF_HEAD = 6_000
+_BODY = re.compile(r"\n(?:\n|(?=[ \t]{0,9}[{\[<]))")  # an empty line, or a line that is no header
 _MAX_OF_STATUS = 120
 _STATUS_LINE = re.compile(
     r"(?P<label>(?:(?:HTTP(?:/[\d.]{1,3})?|status(?: code)?|error(?: code)?)\s{0,3}[:=]?\s{0,3}){0,3})"
@@ -30,12 +33,18 @@ def error_of_head(text: str) -> Refusal | None:
     if head is None or int(head[1]) < 400:
         return None
     status = int(head[1])
-    _, _, body = text.replace("\r\n", "\n").partition("\n\n")
+    body = next(iter(_BODY.split(text.replace("\r\n", "\n"), maxsplit=1)[1:]), "")
     found = error_of_value(json_of(body), status)
     if found is None:
         phrase = title_of_page("", body) or " ".join(body.split())
         found = Refusal(status, phrase) if phrase else None
     return found
+
+
+def head_at_end(text: str) -> tuple[int, str] | None:
+    """Return the status of a refusal whose head a text ends with, and that line."""
+    found = list(_HEAD_LINE.finditer(text[-_MAX_OF_HEAD:]))
+    return (int(found[-1][1]), found[-1][0].strip()) if found and int(found[-1][1]) >= 400 else None
 
 
 def error_of_status_line(text: str) -> Refusal | None:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 
@@ -18,12 +19,13 @@ from prompt_debugger.core.evidence.answers.shapes import is_called_function
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.recognise import answer_in, request_in
+from prompt_debugger.core.evidence.recognise import MARKER, answer_in, request_in
 from prompt_debugger.core.evidence.taking import add_answer, as_part
 from prompt_debugger.core.evidence.values.json_fragment import Recovered, begins_inside, recover
-from prompt_debugger.core.evidence.values.json_of import json_lines, lenient_json_of
+from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.request import body_text, read_request
 
+_SHORTENED = re.compile(r'"(?:\.{3}|…)"|[\[{,:]\s{0,9}(?:\.{3}|…)')
 _IN_MESSAGE = ("tool_calls", "content", "reasoning", "reasoning_content", "message", "finish_reason")
 
 
@@ -50,6 +52,10 @@ def _read_of(text: str) -> Evidence | None:
         return None  # an event of a stream
     if not is_inside and (json_lines(text) or lenient_json_of(text) is not None):
         return None
+    if not is_inside and MARKER.match(start) is not None:
+        return None  # an output, one of whose arguments has such a name
+    if is_inside and (calls := _lone_calls(start)) is not None:
+        return calls
     found = recover(start)
     if found is None:
         return None
@@ -57,6 +63,18 @@ def _read_of(text: str) -> Evidence | None:
         return _evidence_of(found)
     except RequestError:
         return None
+
+
+def _lone_calls(text: str) -> Evidence | None:
+    """Return the calls of a message, of which nothing else was copied: they are whole."""
+    value = as_object(json_of("{" + text.strip().rstrip(",") + "}")) if text.startswith('"tool_calls"') else {}
+    calls = value.get("tool_calls")
+    if value.keys() != {"tool_calls"} or not isinstance(calls, list) or _SHORTENED.search(text) is not None:
+        return None
+    if not calls or not all(isinstance(as_object(call).get("function"), dict) for call in calls):
+        return None
+    whole = Evidence(Form.FRAGMENT, "the calls of a message", notes=("Only the calls of the message were copied.",))
+    return add_answer(whole, as_part(read_answer({"role": "assistant", **value})))
 
 
 def _evidence_of(found: Recovered) -> Evidence | None:

@@ -17,6 +17,7 @@ from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.answers.read import is_event_list
 from prompt_debugger.core.evidence.answers.shapes import chunk_of_delta, is_chunk
 from prompt_debugger.core.evidence.reports.blocks import MAX_BLOCKS, Block, BlockKind
+from prompt_debugger.core.evidence.reports.http_heads import join_heads
 from prompt_debugger.core.evidence.values.objects_within import (
     MAX_OF_SCRIPT,
     closed,
@@ -52,7 +53,7 @@ _DATA = re.compile(r"[ \t]*+(?:data:|event:)")
 _COMMAND = re.compile(
     r"[ \t]*+`?(?:[\w.~/@:-]{0,60}[$#%❯>][ \t]+)?"
     r"(?=(?:sudo |time |exec |nohup |[A-Z_]+=\S+ ){0,8}(?:curl(?:\.exe)?|vllm|docker|podman|llama-server|llama-cli|"
-    r"\S{0,80}/llama-server|python3? -m|sglang|ollama (?:run|serve)|ExecStart=)[ \t=])"
+    r"\S{0,120}/(?:llama-server|vllm(?=[ ]serve))|python3? -m|sglang|ollama (?:run|serve)|ExecStart=)[ \t=])"
 )
 # A sentence that begins with the name of a server: `llama-server returns no calls`.
 _SENTENCE = re.compile(
@@ -109,7 +110,7 @@ def split(text: str) -> tuple[Block, ...]:
     _Splitter(text, blocks).run()
     lead = ""
     found: list[Block] = []
-    for block in blocks:
+    for block in join_heads(blocks):
         if not block.text.strip():
             continue
         found.append(replace(block, lead=lead))

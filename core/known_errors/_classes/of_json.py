@@ -113,10 +113,12 @@ CLASSES: tuple[ErrorClass, ...] = (
         "A program parsed as JSON what is an object already",
         "It expects a text with JSON, and got the object itself: usually the `arguments` of a call, which chat "
         "completions write as a string, while Ollama and other APIs write an object.",
-        "Look at the call as it came (`capture` records it): if `arguments` is an object there, the server or a "
-        "gateway departs from the API, so update it; if it is a text, the client decodes it twice. The model's output "
-        "is not to blame.",
-        around=r"\b(?:tools?|arguments|chat|completions?|llm|function[_ ]call|langchain|ollama|openai)\b",
+        "If a server answers so, send the `arguments` of the calls in the history as a text with JSON. Otherwise look "
+        "at the call as it came (`capture` records it): if `arguments` is an object there, the server or a gateway "
+        "departs from the API, so update it; if it is a text, the client decodes it twice. The model's output is not "
+        "to blame.",
+        around=r"\b(?:tools?|arguments|chat|completions?|llm|function[_ ]call|langchain|ollama|openai)\b"
+        r"|\bhttp/[\d.]{1,3} [45]\d\d\b|\berror code: [45]\d\d\b",
     ),
     ErrorClass(
         "null-among-pieces",

@@ -1,0 +1,139 @@
+"""What people paste about tool calls: HTTP heads above bodies, ids that change within a call, names of other tools."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+
+ASKED = """curl http://localhost:9/v1/chat/completions -d '{"model":"m","messages":[{"role":"user","content":""}]}'\n"""
+
+
+def shown(text: str) -> Trace:
+    return asyncio.run(show_evidence(read_evidence(text)))
+
+
+def said(text: str) -> str:
+    trace = shown(text)
+    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in trace.findings)
+
+
+@pytest.mark.parametrize("above", ["", ASKED])
+@pytest.mark.parametrize("between", ["\n", "\nServer: small\nContent-Type: application/json\n\n"])
+def test_the_body_below_a_status_says_what_is_wrong(above, between):
+    body = '{"error": "the JSON object must be str, bytes or bytearray, not dict"}'
+    text = f"{above}HTTP/1.0 404 Not Found{between}{body}\n"
+
+    assert "wrong address" not in said(text)
+    assert "send the `arguments` of the calls in the history as a text" in said(text)
+    assert not any("another error, too" in note for note in read_evidence(text).notes)
+
+
+@pytest.mark.parametrize("between", ["\n", "\nServer: small\n\n"])
+def test_a_body_that_says_nothing_more_leaves_the_status(between):
+    assert "wrong address" in said(f'{ASKED}HTTP/1.1 404 Not Found{between}{{"detail": "Not Found"}}\n')
+
+
+def test_many_heads_are_read_once():
+    assert shown("HTTP/1.1 404 Not Found\n" * 4_000 + '{"error": "no"}').findings
+
+
+def test_a_tool_that_only_its_prefix_hides_is_named():
+    text = "Model tried to call unavailable tool 'ProxyLook'. Available tools: invalid, look, look_up."
+
+    assert "`ProxyLook` is the available tool `look`" in said(text)
+    assert "is the available tool" not in said(text.replace("ProxyLook", "proxylooks"))
+
+
+def test_the_wrapper_of_parallel_calls_is_no_tool_to_declare():
+    text = said("Model tried to call unavailable tool 'multi_tool_use.parallel'. Available tools: look, run.")
+
+    assert "`tool_uses`" in text
+    assert "Declare the tool" not in text
+
+
+QUOTED = '{"name": "save", "arguments": {"path": "a.html", "content": "<p class="x">\\n"}}'
+
+
+@pytest.mark.parametrize("text", [QUOTED, f"It prints the JSON:\n```json\n{QUOTED}\n```\n"])
+def test_a_quotation_mark_that_is_not_escaped_breaks_a_call_in_bare_json(text):
+    assert "a call to `save` that is malformed: `x` is not allowed there" in said(text)
+    assert "inside one it has to be escaped" in said(text)
+
+
+@pytest.mark.parametrize("content", [QUOTED, f"```json\n{QUOTED}\n```"])
+def test_content_with_such_a_call_is_no_parsers_fault(content):
+    assert "Content is a call to `save` in JSON that is malformed" in said(_message(content))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"name": "save", "arguments": {"path": "a.html"}} is the call, {x}',
+        '{"name": "save", "arguments": {"path": "a\n.html"}}',
+        '{"name": "Ann", "notes": {"path": "a.html", "said": "<p class="x">"}}',
+    ],
+)
+def test_other_content_is_no_malformed_call(content):
+    assert "malformed" not in said(_message(content))
+
+
+def _message(content: str) -> str:
+    return json.dumps({"role": "assistant", "content": content})
+
+
+@pytest.mark.parametrize(
+    "call", ['[TOOL_CALLS]save{"path": "a", "content": "b."}', '[TOOL_CALLS]save{"content": "b."}']
+)
+def test_an_argument_named_content_does_not_make_an_output_an_answer(call):
+    assert "a call to `save`" in said(call)
+    assert "a call to `save`" in said(f"It comes back like this:\n\n```\n{call}\n```\n")
+
+
+@pytest.mark.parametrize("arguments", ['{"a" 1}', '{"a": 1}{"a": 2}'])
+def test_the_calls_of_a_message_alone_are_whole(arguments):
+    call = json.dumps([{"id": "c1", "type": "function", "function": {"name": "f", "arguments": arguments}}], indent=2)
+
+    assert "The arguments of the call to `f`" in said(f'"tool_calls": {call},\n')
+    shortened = call.replace(json.dumps(arguments), '"..."')
+    with pytest.raises(RequestError, match="shortened"):
+        read_evidence(f'"tool_calls": {shortened},\n')
+
+
+def test_calls_alone_show_which_has_no_name():
+    head = {"id": "c1", "function": {"name": "f", "arguments": ""}}
+    rest = {"id": None, "function": {"name": None, "arguments": "{}"}}
+
+    assert "both entries are one call" in said('"tool_calls": ' + json.dumps([head, rest]))
+
+
+def test_healthy_calls_alone_have_no_fault():
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+    assert not shown('"tool_calls": ' + json.dumps([call])).findings
+
+
+HALF = '<tool_call>\n<function>look</function>\n{"at": "x"}\n</tool_call>'
+
+
+def test_a_call_half_in_tags_and_half_in_json_is_malformed():
+    assert "a call to `look` that is malformed: its name is in a tag" in said(HALF)
+    assert "it is malformed: it begins with `look`" in said(_message(f"Let me see.\n{HALF}"))
+
+
+def test_the_tags_of_such_a_call_in_a_sentence_are_no_call():
+    assert "malformed" not in said(_message("A call is `<tool_call><function>NAME</function>`, then its JSON."))
+
+
+def test_a_command_with_its_path_ends_before_the_words_below_it():
+    text = (
+        "/opt/env/bin/vllm serve some/model \\\n  --port 8000 \n\nThis is what it writes:\n\n"
+        '`[TOOL_CALLS]save[ARGS]{"path": "a"}`\n'
+    )
+
+    assert read_evidence(text).raw == '[TOOL_CALLS]save[ARGS]{"path": "a"}'
