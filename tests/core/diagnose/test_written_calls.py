@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.calls.broken_bare_calls import open_bare_call
 from prompt_debugger.core.diagnose.calls.written_calls import (
     begun_bare_call,
     fenced_calls,
-    open_bare_call,
     written_calls,
 )
 from tests.core.formats.scenarios import Written, written
