@@ -8,6 +8,8 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import EVIDENCE_HINTS, EVIDENCE_WORDS
 
+_UNKNOWN = ("", "no model name", "unknown")
+
 
 def header_payload(facts: list[JSON]) -> str:
     """Return the payload of the header: label, value and hint of each fact."""
@@ -33,21 +35,26 @@ def target_facts(target: Target) -> list[JSON]:
 
 
 def server_facts(trace: Trace) -> list[JSON]:
-    """Return what is known of the server a trace comes from; empty before it answered."""
+    """Return what is known of the server a trace comes from; empty before it answered.
+
+    A server without an address was not asked: it was recognized in pasted evidence, and only what is known is listed.
+    """
     server = trace.server
     if server is None:
         return []
-    facts: list[JSON] = [
-        _fact("", "lab" if server.is_lab else _host(server.base_url), server.base_url),
-        _fact(
-            "",
-            " ".join(part for part in (title_of(server.kind), server.version) if part),
-            "Server software",
-        ),
-        _fact("", server.model or "no model name", server.model_root or "Model name that requests use"),
-        _fact("parser", server.tool_parser or "unknown", "Tool parser"),
-        _fact("reasoning", _reasoning(server), "Reasoning parser"),
+    model = server.model or (server.served_models[0] if len(server.served_models) == 1 else None)
+    software = " ".join(part for part in (title_of(server.kind), server.version) if part)
+    known = [
+        ("", software, "Server software"),
+        ("", model or "no model name", server.model_root or "Model name that requests use"),
+        ("parser", server.tool_parser or "unknown", "Tool parser"),
+        ("reasoning", _reasoning(server), "Reasoning parser"),
     ]
+    if server.is_lab or server.base_url:
+        known.insert(0, ("", "lab" if server.is_lab else _host(server.base_url), server.base_url))
+    else:
+        known = [fact for fact in known if fact[1] not in _UNKNOWN]
+    facts: list[JSON] = [_fact(*fact) for fact in known]
     takes_template = engine_of(server.kind).takes_template
     if takes_template and isinstance(trace.request.body.get("chat_template"), str) and trace.refusal is None:
         facts.append(_fact("template", "the request's own", "An edited template was included: not the model's own"))
@@ -58,7 +65,7 @@ def server_facts(trace: Trace) -> list[JSON]:
 
 def _host(url: str) -> str:
     """Return what a server is called in a line: its host and port."""
-    return url.partition("://")[2].partition("/")[0].rpartition("@")[2] or "endpoint"
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2]
 
 
 def _reasoning(server: Server) -> str:

@@ -132,7 +132,7 @@ class RunView:
         template = trace.local_prompt if prompt is not None and prompt.template is None else prompt
         prompt_tokens = None if prompt is None else prompt.tokens
         raw_tokens = None if trace.raw is None else trace.raw.tokens
-        facts = server_facts(trace) or self.facts
+        facts = self._facts(trace)
         stages = _Same(prompt, trace.prompt_difference, trace.raw, trace.parse, trace.verdict, running)
         is_over = trace.verdict is not None or trace.chat is not None
         difference = _Same(trace.prompt, trace.local_prompt, trace.prompt_difference, is_over)
@@ -168,6 +168,11 @@ class RunView:
         self._take(changed, "parser_matrix", asked, lambda: matrix_payload(trace))
         self._take(changed, "findings", _Same(trace.findings, trace.verdict), lambda: findings_payload(trace))
         return changed
+
+    def _facts(self, trace: Trace) -> list[JSON]:
+        known = server_facts(trace)
+        is_recognized = trace.server is not None and not trace.server.base_url and not trace.server.is_lab
+        return [*self.facts, *known] if is_recognized else known or self.facts
 
     def _take(self, changed: dict[str, str | None], name: str, key: object, build: Callable[[], str | None]) -> None:
         if self._keys.get(name, _NEVER) != key:

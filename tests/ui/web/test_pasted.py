@@ -47,6 +47,20 @@ async def test_a_raw_output_is_shown_without_any_server(handlers):
     assert shown(payloads["notices"])["summary"].startswith("Looks like a raw output")
 
 
+async def test_a_server_that_pasted_evidence_shows_is_listed_after_it_and_is_no_endpoint(handlers):
+    call = {"id": "chatcmpl-tool-" + "4a" * 16, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"model": "acme/M-1", "choices": [{"message": message, "finish_reason": "tool_calls"}]}
+
+    payloads, trace = await run(handlers, json.dumps(answer))
+    healthy, _ = await run(handlers, json.dumps(ANSWER))
+
+    facts = [value for _, value, _ in shown(payloads["header"])["facts"]]
+    assert (trace.server.kind, trace.server.base_url) == ("vllm", "")
+    assert (facts[0], facts[2:]) == ("pasted", ["vLLM"])
+    assert shown(healthy["header"])["facts"][0][1] == "pasted"
+
+
 async def test_what_was_pasted_can_be_taken_for_something_else(handlers):
     text = json.dumps(ANSWER)
 
