@@ -111,6 +111,16 @@ def test_an_example_that_is_edited_is_still_the_example(unrun: DebuggerPage) -> 
     expect(unrun.page.locator("#pd-verdict")).to_contain_text("Press Run for this example")
 
 
+def test_a_text_typed_over_the_whole_example_is_no_longer_called_the_example(unrun: DebuggerPage) -> None:
+    case = unrun.page.locator("#pd-case input")
+    expect(case).not_to_have_value("")
+
+    unrun.page.locator("#pd-request .cm-content").press("ControlOrMeta+a")
+    unrun.page.keyboard.type("[")
+
+    expect(case).to_have_value("")
+
+
 COUNT_FRAMES = """(() => {
     const ask = globalThis.requestAnimationFrame;
     globalThis.drawnFrames = 0;

@@ -153,6 +153,18 @@ def test_a_link_pasted_or_visited_brings_the_request_sends_nothing_and_has_neith
     assert [text for text in sent if "queue/join" in text and "messages" in text] == []
 
 
+def test_a_link_of_a_pasted_output_brings_the_text_and_promises_no_server(loaded: DebuggerPage) -> None:
+    output = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    loaded.paste(output)
+    url = link_of(loaded)
+
+    follow(loaded, url)
+
+    assert loaded.request_text() == output
+    assert "This text came from a link." in loaded.sentence()
+    expect(loaded.page.locator("#pd-run")).to_have_text("Run")
+
+
 def test_a_broken_link_is_one_clear_message_and_keeps_the_page(unopened: DebuggerPage) -> None:
     unopened.page.goto(f"{unopened.url}/#pd=1.AAAA")
 

@@ -6,12 +6,13 @@ import re
 
 from prompt_debugger import __version__
 from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.report import Bundle, file_stem, markdown_fold, pack_bundle, redact_text, write_bundle
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.fixes.upstream import case_of_trace, write_upstream_test
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.document import trace_to_html
-from prompt_debugger.ui.report.mask import mask_request, mask_trace
+from prompt_debugger.ui.report.mask import mask_request, mask_text, mask_trace
 from prompt_debugger.ui.report.place import run_for_link
 from prompt_debugger.ui.report.sections import markdown_of
 
@@ -84,15 +85,27 @@ _HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")  # what is not a Hub id may b
 def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
     """Return what a link carries, and what is to be said about it.
 
-    Of a command or a snippet only the body goes into a link: around it are the server's address and its key.
+    Of a command or a snippet only the body goes into a link: around it are the server's address and its key. What is
+    no request, such as a pasted answer or log, goes in as it was pasted, secrets covered.
 
     Args:
-        text: The request as it is in the editor.
+        text: What is in the editor.
         choices: `tool_parser`, `reasoning_parser`, `model`, `tokenizer`; empty ones are left out.
 
     Raises:
-        RequestError: The request cannot be read, so no one can tell what is secret in it.
+        RequestError: The text cannot be read, so no one can tell what is secret in it.
     """
+    shared, notes = _linked_evidence(text) if read_evidence(text).is_evidence else _linked_request(text)
+    state: JSONObject = {"request": shared}
+    for name, value in choices.items():
+        if isinstance(value, str) and value and (name != "tokenizer" or _HUB_ID.fullmatch(value)):
+            state[name] = redact_text(value)
+    if choices.get("tokenizer") and "tokenizer" not in state:
+        notes.append("The tokenizer is a folder on this machine, so the link does not include it.")
+    return state, tuple(notes)
+
+
+def _linked_request(text: str) -> tuple[str, list[str]]:
     request = read_request(text)
     masked = mask_request(request)
     notes: list[str] = []
@@ -100,10 +113,12 @@ def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, .
         notes.append("The link contains only the request's body, not the command around it.")
     if masked.body != request.body:
         notes.append("What looks like a secret in the request is masked with •.")
-    state: JSONObject = {"request": masked.text}
-    for name, value in choices.items():
-        if isinstance(value, str) and value and (name != "tokenizer" or _HUB_ID.fullmatch(value)):
-            state[name] = redact_text(value)
-    if choices.get("tokenizer") and "tokenizer" not in state:
-        notes.append("The tokenizer is a folder on this machine, so the link does not include it.")
-    return state, tuple(notes)
+    return masked.text, notes
+
+
+def _linked_evidence(text: str) -> tuple[str, list[str]]:
+    masked = mask_text(text)
+    notes = ["The link contains the whole text as pasted, with the addresses and names in it."]
+    if masked != text:
+        notes.append("What looks like a secret in the text is masked with •.")
+    return masked, notes

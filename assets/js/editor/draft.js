@@ -90,12 +90,17 @@ export function anotherText() {
   isAnother = true;
 }
 
-document.addEventListener("paste", ({ target }) => {
+// Pasted or typed over the whole text: it is another one.
+/** @param {Event} event */
+function noteWhole({ target }) {
   const view = editorView();
   if (!view || !(target instanceof Node) || !view.dom.contains(target)) return;
   const { from, to } = view.state.selection.main;
   if (from === 0 && to === view.state.doc.length) anotherText();
-}, true);
+}
+
+document.addEventListener("paste", noteWhole, true);
+document.addEventListener("beforeinput", noteWhole, true);
 
 function flush() {
   if (pending !== null) write({ text: mayKeep(pending) ? pending : null, isRunning: false });

@@ -146,10 +146,11 @@ async function keepAnswers(id, text) {
 /**
  * @param {KeptRun} run
  * @param {boolean} isEdited
+ * @param {boolean} [isChosen] from the list; a reload brings back the name of the example, too
  */
-function asked(run, isEdited) {
+function asked(run, isEdited, isChosen = false) {
   const ended = run.ended ? { badge: run.badge, sentence: run.sentence.slice(0, MAX_SENTENCE) } : null;
-  return { packed: run.packed, ended, is_edited: isEdited };
+  return { packed: run.packed, ended, is_edited: isEdited, is_chosen: isChosen };
 }
 
 // Brings the last run back after a reload; the text that was run goes where no one has typed meanwhile. Where it was
@@ -198,7 +199,7 @@ function reopen(run) {
   awaited = run.id;
   if (run.ran !== null && replaceRequest(run.ran)) {
     openedRun(run.ran);
-    view?.ask("submit", asked(run, false));
+    view?.ask("submit", asked(run, false, true));
   } else host.openPacked?.(run.packed); // its text held a key: the masked one of the file takes its place
   keepOpened(run);
   view?.show(false);

@@ -10,7 +10,7 @@ import { packPayload, packText, saveFile, TOO_LONG } from "../lib/packing.js";
 import { savePicture } from "../views/picture.js";
 import { bundleInPicture, bundleInText } from "../lib/embedded.js";
 import { goToPlace } from "../views/place.js";
-import { CHOICES, makeFragment, readFragment, readPlayground, settleLink } from "./shared_link.js";
+import { CHOICES, isRequest, makeFragment, readFragment, readPlayground, settleLink } from "./shared_link.js";
 
 /** @typedef {import("./shared_link.js").LinkState} LinkState */
 
@@ -44,7 +44,7 @@ onVerdict((verdict) => {
   goToPlace(place);
 });
 
-// Returns the new values of [editor, tool parser, reasoning parser, model, tokenizer, case, notices, verdict].
+// Returns the new values of [editor, tool parser, reasoning parser, model, tokenizer, case, Run button, notices, views …, verdict].
 /** @param {...unknown} current */
 async function applyLink(...current) {
   /** @type {unknown[]} */
@@ -61,14 +61,18 @@ async function applyLink(...current) {
     });
     if (found.request !== undefined) {
       values[5] = null;
-      values[6] = await packPayload({ state: "ok", summary: "From a link; it is read when you press Run.", items: [] });
-      values.splice(7, verdict - 7, ...host.sharePage.empty); // the recorded run on display belongs to another request
+      if (!isRequest(found.request)) values[6] = "Run"; // where it goes is known once it is read
+      values[7] = await packPayload({ state: "ok", summary: "From a link; it is read when you press Run.", items: [] });
+      values.splice(8, verdict - 8, ...host.sharePage.empty); // the recorded run on display belongs to another request
     }
-    const from = state.from ? "This came from a link of the chat template playground." : "This request came from a link.";
+    const what = found.request === undefined || isRequest(found.request) ? "request" : found.request.trim() ? "text" : "run";
+    const from = state.from ? "This came from a link of the chat template playground." : "This " + what + " came from a link.";
     const detail = [taken.length ? "Taken: " + taken.join(", ") + "." : "", left.length ? "Left out: " + left.join(", ") + "." : ""];
     if (found.tokenizer) detail.push("The tokenizer is used once you enter an endpoint under Target.");
     held = state.run ? state : null;
-    const next = held ? " Nothing was run or sent: show the included run, or run the request yourself." : " Nothing was run or sent: read it, then press Run.";
+    const others = { request: ", or run the request yourself", text: ", or press Run to read the text", run: "" };
+    const included = "show the included run" + others[what] + ".";
+    const next = " Nothing was run or sent: " + (held ? included : "read it, then press Run.");
     values[verdict] = await strip("FROM A LINK", from + next, detail.filter(Boolean).join(" "), "warning", held !== null);
   } catch (error) {
     values[verdict] = await strip("BAD LINK", "This link cannot be read: " + (error instanceof Error ? error.message : String(error)) + ".", "Ask for it again, or for a JSON bundle.", "error");
@@ -80,7 +84,7 @@ async function applyLink(...current) {
 
 /** @type {[what: string, name: string, hint: string][]} */
 const FORMS = [
-  ["link", "Copy link", "the request, inside the link itself: no key, no address"],
+  ["link", "Copy link", "the request or the text, inside the link itself: no key"],
   ["html", "HTML report", "one file that opens offline, with these views"],
   ["picture", "Picture", "verdict and evidence as a PNG"],
   ["markdown", "Markdown for an issue", "with versions, template hash, and a curl"],

@@ -140,8 +140,9 @@ function settleLink(state, page) {
   const left = [...(state.left || [])];
   if (state.request !== undefined) {
     values.request = state.request;
+    const what = isRequest(state.request) ? "the request, " : "the text, ";
     const own = "a request of ours like the playground's \u201c" + state.example + "\u201d example";
-    taken.push(state.example ? own : "the request, " + plural(state.request.length, "character"));
+    if (state.request.trim()) taken.push(state.example ? own : what + plural(state.request.length, "character"));
   }
   /** @type {(name: ChoiceName, words: string, isKnown: (value: string) => boolean) => void} */
   const choose = (name, words, isKnown) => {
@@ -158,4 +159,15 @@ function settleLink(state, page) {
   return { values, taken, left };
 }
 
-export { CHOICES, makeFragment, readFragment, readPlayground, settleLink };
+// Whether the text of a link is the body of a request; else it is evidence, such as an answer or a log.
+/** @param {string} text */
+function isRequest(text) {
+  try {
+    const body = JSON.parse(text);
+    return body !== null && typeof body === "object" && ["messages", "prompt", "input", "contents"].some((name) => name in body);
+  } catch {
+    return false;
+  }
+}
+
+export { CHOICES, isRequest, makeFragment, readFragment, readPlayground, settleLink };

@@ -35,6 +35,20 @@ def test_a_covered_secret_is_reported_and_the_layout_stays():
     assert "masked" in notes[0]
 
 
+def test_evidence_goes_in_whole_with_its_secrets_covered():
+    """An answer, a log, a raw output: what a person pastes most."""
+    answer = {"choices": [{"message": {"role": "assistant", "content": "the key is sk-abcdefghijklmnop1234"}}]}
+    pair = json.dumps({"request": BODY, "response": answer})
+    raw = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+
+    state, notes = link_state(pair, {})
+
+    assert "sk-abc" not in state["request"]
+    assert len(state["request"]) == len(pair)
+    assert ["whole text" in notes[0], "masked" in notes[1]] == [True, True]
+    assert link_state(raw, {})[0] == {"request": raw}
+
+
 def test_a_request_that_cannot_be_read_goes_into_no_link():
     with pytest.raises(RequestError):
         link_state('{"messages": [,]', {})

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core import pipeline
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import FixChange
+from prompt_debugger.core.evidence import gather_evidence, show_evidence
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.report import read_bundle, trace_to_json
@@ -55,6 +57,18 @@ def page(runs_per_minute=None, **settings):
     if runs_per_minute is not None:
         handlers.gate = RunGate(replace(handlers.limits, runs_per_minute=runs_per_minute), clock=lambda: 0.0)
     return OfferedFixes(PageRuns(handlers), Bench(made, labs))
+
+
+async def test_a_paste_is_not_called_a_page_on_which_nothing_has_run():
+    """Not even one whose ids show the server's software: there is a server then, without an address."""
+    message = {"role": "assistant", "tool_calls": [{"id": "chatcmpl-tool-" + "4a" * 16, "function": {"name": "f"}}]}
+    trace = await show_evidence(gather_evidence([json.dumps({"choices": [{"message": message}]})]))
+    runs = PageRuns(Handlers(PageSettings(lab=False), PageLabs(LabPool(), enabled=False)))
+
+    with pytest.raises(RequestError, match="was pasted"):
+        runs.target(Ran(trace, NOWHERE, "s"))
+    with pytest.raises(RequestError, match="Nothing has been run"):
+        runs.target(Ran(None, NOWHERE, "s"))
 
 
 def recorded(name):

@@ -372,7 +372,7 @@ def _packed_file(value: JSONObject) -> JSONObject:
     for name, part in value.items():
         if name == "packed":
             kept[name] = _text(part, None)
-        elif name == "is_edited" and isinstance(part, bool):
+        elif name in ("is_edited", "is_chosen") and isinstance(part, bool):
             kept[name] = part
         elif name == "ended" and isinstance(part, dict) and set(part) == {"badge", "sentence"}:
             kept[name] = {word: _text(text, MAX_EVENT_CHARS) for word, text in part.items()}

@@ -24,7 +24,7 @@ from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import order_of
 from prompt_debugger.ui.present.words import as_sentence
 from prompt_debugger.ui.web.failures import as_debugger_error, shown_as
-from prompt_debugger.ui.web.fixes.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, RunProgress
+from prompt_debugger.ui.web.fixes.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, RunProgress, no_run
 from prompt_debugger.ui.web.numbered_answers import NumberedAnswers
 from prompt_debugger.ui.web.redraw_rate import ticking
 from prompt_debugger.ui.web.work import mask_document
@@ -164,7 +164,7 @@ def _conversation_of(trace: Trace | None, known: Conversation | None) -> Convers
     if known is not None and _is_turn(trace, known):
         return known
     if trace is None or not _is_run(trace):
-        raise NOTHING
+        raise no_run(trace)
     return begin(trace)
 
 

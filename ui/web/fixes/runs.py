@@ -9,6 +9,7 @@ from typing import NamedTuple
 from prompt_debugger.core import pipeline
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.diagnose.trace_queries import asked_server
 from prompt_debugger.core.pipeline import Progress, Target
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.sandbox import VISITOR, sandbox_of
@@ -19,6 +20,10 @@ from prompt_debugger.ui.web.targets import TargetFields, choose_target, is_same_
 from prompt_debugger.ui.web.work import read_pasted
 
 NOTHING = RequestError("Nothing has been run yet.", "Press Run first.")
+_PASTED = RequestError(
+    "What is shown was pasted: no server was asked, so there is nothing to repeat.",
+    "Paste the request, choose its server under Target and press Run.",
+)
 PUBLIC_RUNS = 8  # of one experiment of a visitor of a public page
 
 
@@ -57,8 +62,8 @@ class PageRuns:
         Raises:
             DebuggerError: Nothing was run, or the page aims elsewhere by now, or there is no server.
         """
-        if ran.trace is None or ran.trace.server is None or ran.trace.verdict is None:
-            raise NOTHING
+        if ran.trace is None or ran.trace.server is None or ran.trace.verdict is None or not asked_server(ran.trace):
+            raise no_run(ran.trace)
         target = choose_target(self.handlers.settings, self.handlers.labs, ran.fields, ran.key)
         _check_same_server(ran.trace, target)
         return ran.trace, target
@@ -87,6 +92,12 @@ class PageRuns:
                     return await pipeline.run(request, aimed, handlers.labs.pool, progress.take)
             except TimeoutError:
                 raise LimitError(f"The run was ended after {limits.run_s:g} s, the time limit.") from None
+
+
+def no_run(trace: Trace | None) -> RequestError:
+    """Return why a run cannot be repeated: there is none, or what is shown is no run but a paste."""
+    is_pasted = trace is not None and trace.verdict is not None and not asked_server(trace)
+    return _PASTED if is_pasted else NOTHING
 
 
 def _check_same_server(trace: Trace, target: Target) -> None:

@@ -34,7 +34,8 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
         payloads = as_it_ended(opened.payloads, opened.trace, getattr(event, "ended", None))
         if getattr(event, "is_edited", False):  # what is in the editor is another request
             payloads = {name: payload for name, payload in payloads.items() if name != "notices"}
-        return {page.trace: opened.trace, **page.changes(payloads)}
+        changes: Changes = {page.trace: opened.trace, **page.changes(payloads)}
+        return {**changes, page.request.case: None} if getattr(event, "is_chosen", False) else changes
 
     fields = page.request.kept_fields
     tell = "(...fields) => PromptDebugger.runEnded(...fields)"
@@ -44,7 +45,7 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     packed = view.select(pack, page.trace, view, api_name="pack_run", **several, **quiet())
     # Where there was none to pack, too.
     packed.then(None, None, None, js="() => PromptDebugger.runPacked()", api_name="run_packed", **quiet())
-    outputs = [page.trace, *page.views.values()]
+    outputs = [page.trace, page.request.case, *page.views.values()]
     # Who opens another one before the first has come means that.
     return view.submit(reopen, None, outputs, api_name="reopen_run", **several, **quiet())
 

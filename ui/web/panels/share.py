@@ -53,7 +53,7 @@ def wire_share(page: Page, sharing: Sharing) -> Dependency:
     opened = menu.submit(open_bundle, None, outputs, api_name="open_bundle", **several, **quiet())
     changed = [
         request.editor, request.tool_parser, request.reasoning_parser, request.model, request.tokenizer, request.case,
-        page.views["notices"], *(page.views[name] for name in RESULT_VIEWS), page.views["verdict"],
+        request.run, page.views["notices"], *(page.views[name] for name in RESULT_VIEWS), page.views["verdict"],
     ]  # fmt: skip
     # In the browser alone: what a link holds is not sent anywhere by opening it.
     menu.change(None, changed, changed, js="(...values) => globalThis.PromptDebugger.applyLink(...values)", **quiet())

@@ -223,7 +223,7 @@ ENDED: JSONObject = {"badge": "STOPPED", "sentence": "Stopped after 3 s."}
 
 
 def test_a_kept_run_tells_how_it_ended_next_to_its_file():
-    kept: JSONObject = {"packed": "x", "ended": ENDED, "is_edited": True}
+    kept: JSONObject = {"packed": "x", "ended": ENDED, "is_edited": True, "is_chosen": False}
 
     assert judge(body_of(3, [], event_data=kept))["event_data"] == kept
     without: JSONObject = {"packed": "x", "is_edited": False}
@@ -239,9 +239,10 @@ def test_a_kept_run_tells_how_it_ended_next_to_its_file():
         {"ended": {**ENDED, "sentence": "x" * 3_000}},
         {"ended": "STOPPED"},
         {"is_edited": "yes"},
+        {"is_chosen": 1},
         {"index": 0},
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_a_kept_run_tells_nothing_else(shown):
     with pytest.raises(PayloadError):
