@@ -46,7 +46,7 @@ def more_output(trace: Trace) -> Step:
 def output_limit(trace: Trace) -> OutputLimit:
     """Return the limit that ended a cut output."""
     cap, written = max_tokens_of(trace), completion_tokens(trace)
-    context = None if trace.server is None else trace.server.max_model_len
+    context = trace.max_model_len
     prompt = prompt_tokens(trace)
     is_sure = trace.request.api is Api.GEMINI  # whose `MAX_TOKENS` is that of the request, whatever it counts as output
     reaches_cap = cap is not None and (written is None or is_sure or written >= cap - _TOLERANCE)
@@ -89,7 +89,7 @@ def _raised(trace: Trace) -> JSONObject:
     for name in _CAPS:
         before = trace.request.body.get(name)
         if isinstance(before, int):
-            length = None if trace.server is None else trace.server.max_model_len
+            length = trace.max_model_len
             limit = length // 4 if length else _MAX_TOKENS
             return {name: min(max(8 * before, 128), max(limit, 2 * before))}
     return {}

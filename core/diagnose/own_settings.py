@@ -31,7 +31,7 @@ def longer_context(trace: Trace) -> str:
     """Return how the context is made longer, without a verb's end: by what this server calls its length."""
     if hosted_by(trace) is not None:
         return "choose a model with a longer context"
-    name = None if trace.server is None else _CONTEXT.get(trace.server.kind)
+    name = _CONTEXT.get(trace.server_kind)
     return f"raise the server's context length ({_ANY_CONTEXT if name is None else f'`{name}`'})"
 
 
@@ -39,7 +39,7 @@ def penalty(trace: Trace) -> str:
     """Return what a penalty on repeated tokens is called, and what it is set to."""
     if hosted_by(trace) is not None:
         return "`frequency_penalty` a little above 0"
-    kind = "" if trace.server is None else trace.server.kind
+    kind = trace.server_kind
     if kind in _PENALTY:
         return f"{_PENALTY[kind]} a little above 1"
     return f"{_ANY_PENALTY if kind in ('', 'openai-compatible') else '`repetition_penalty`'} a little above 1"

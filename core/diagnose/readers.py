@@ -46,7 +46,7 @@ def advisable_parsers(trace: Trace, calls: Sequence[ToolCallAttempt]) -> tuple[s
     """
     if trace.parse is None:
         return ()
-    own = None if trace.server is None else trace.server.tool_parser
+    own = trace.tool_parser
     trials = trials_of(trace, calls)
     meant = () if has_own_names(trace.server) else TABLES.tool_parsers.get(trace.parse.parsed.format, ())
     named = trials.reading or tuple(name for name in meant if name not in trials.asked)

@@ -47,7 +47,7 @@ def reads(trace: Trace, paths: Iterable[str]) -> bool:
         paths: Of fields, as a `Step` names them.
     """
     vendor = hosted_by(trace)
-    kind = "" if trace.server is None else trace.server.kind
+    kind = trace.server_kind
     ignored = _NOT_READ.get(kind, frozenset()) if vendor is None else _NOT_READ_AT.get(vendor, frozenset())
     names = {name for path in paths for name in (path.split(".")[0].removesuffix("[]"), path.rpartition(".")[2])}
     return ignored.isdisjoint(names)

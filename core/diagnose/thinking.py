@@ -36,7 +36,7 @@ def thinking_switch(trace: Trace) -> Switch:
         return Switch(_EFFORT, "none")
     prompt = prompt_of(trace)
     template = "" if prompt is None or prompt.template is None else prompt.template
-    parser = None if trace.server is None else trace.server.reasoning_parser
+    parser = trace.reasoning_parser
     family = None if trace.parse is None else FORMATS.get(trace.parse.parsed.format)
     reported = TABLES.switch_by_parser.get(parser or "")
     usual = TABLES.switches[:2]  # the others are words that templates use in other senses, too
@@ -56,7 +56,7 @@ def thinks_by_effort(trace: Trace) -> bool:
 
 def is_ollamas_v1(trace: Trace) -> bool:
     """Return whether Ollama answered at `/v1`: there it reads neither template kwargs nor `think` (ollama#14820)."""
-    return trace.server is not None and trace.server.kind == "ollama" and not is_ollamas_own(trace.chat)
+    return trace.server_kind == "ollama" and not is_ollamas_own(trace.chat)
 
 
 _SWITCHES = frozenset(switch.name for switch in TABLES.switches)
@@ -93,16 +93,14 @@ def think_less(trace: Trace, more: str = "") -> Step:
     if switch.name == _EFFORT:
         text = f"Send `{switch.written}`: this model always thinks, and this makes it think less."
         return Step(text, request={_EFFORT: switch.off})
-    known = (
-        "" if trace.server is not None and trace.server.kind in TAKE_KWARGS else ": vLLM, SGLang and llama.cpp read it"
-    )
+    known = "" if trace.server_kind in TAKE_KWARGS else ": vLLM, SGLang and llama.cpp read it"
     text = f'Send `"chat_template_kwargs": {{{switch.written}}}`{more}{known}.'
     return Step(text, request={f"chat_template_kwargs.{switch.name}": switch.off})
 
 
 def at_start(trace: Trace, switch: Switch) -> str:
     """Return how a server is started so that its template has the switch, a clause; "" where no flag is known."""
-    flag = None if trace.server is None else FLAGS_OF_KWARGS.get(trace.server.kind)
-    if flag is None and (trace.server is None or trace.server.kind not in TAKE_KWARGS):
+    flag = FLAGS_OF_KWARGS.get(trace.server_kind)
+    if flag is None and trace.server_kind not in TAKE_KWARGS:
         return f", or start vLLM with `{FLAGS_OF_KWARGS['vllm']} '{{{switch.written}}}'`"
     return "" if flag is None else f", or start the server with `{flag} '{{{switch.written}}}'`"

@@ -120,7 +120,7 @@ def own_switch(trace: Trace, *, by_effort: bool) -> Step | None:
         if by_effort and vendor == "OpenRouter":
             return _AT_OPENROUTER
         return _LITTLE if by_effort else _AT_VENDOR[vendor]
-    kind = "" if trace.server is None else trace.server.kind
+    kind = trace.server_kind
     if is_ollamas_own(trace.chat):
         return _LESS_AT_OLLAMA if by_effort else _AT_OLLAMA
     if by_effort:
@@ -130,7 +130,7 @@ def own_switch(trace: Trace, *, by_effort: bool) -> Step | None:
 
 def has_known_switch(trace: Trace) -> bool:
     """Return whether it is known how the software of a run's server is asked."""
-    return trace.server is not None and (trace.server.kind in TAKE_KWARGS or trace.server.kind in _AT_KIND)
+    return trace.server_kind in TAKE_KWARGS or trace.server_kind in _AT_KIND
 
 
 def _of_native_api(trace: Trace) -> Step | None:

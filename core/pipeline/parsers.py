@@ -48,7 +48,7 @@ async def ask_parsers(trace: Trace, engine: VllmEngine, tokenizer: str | Path | 
     output = output_of_trace(trace, tokenizer)
     if output is None:
         return trace
-    outcomes = await engine.matrix(output, reasoning_parser=_reasoning_parser(trace))
+    outcomes = await engine.matrix(output, reasoning_parser=trace.reasoning_parser)
     return await add_outcomes(trace, outcomes)
 
 
@@ -68,7 +68,7 @@ async def step_parsers(
         return
     known = await engine.parsers()
     if engine.engine == "vllm" or parse is None:
-        names = [write_parser_name(tool, _reasoning_parser(trace)) for tool in known.tool_parsers]
+        names = [write_parser_name(tool, trace.reasoning_parser) for tool in known.tool_parsers]
     else:
         names = names_of_engine(engine.engine, known, parse.parsed, parse.raw)
     step = MatrixStep(total=len(names), version=known.version)
@@ -159,7 +159,3 @@ def parser_of_server(trace: Trace) -> str | None:
     if server is None or (server.tool_parser is None and server.reasoning_parser is None):
         return None
     return write_parser_name(server.tool_parser, server.reasoning_parser)
-
-
-def _reasoning_parser(trace: Trace) -> str | None:
-    return None if trace.server is None else trace.server.reasoning_parser

@@ -69,7 +69,7 @@ def _message(message: JSONObject, place: str, work: BodyWork) -> None:
     for index, block in enumerate(objects_in(content)):
         where = f"{place}.content[{index}]"
         if "cache_control" in block:
-            work.note_loss(where, "`cache_control` does not exist in chat completions.")
+            work.note_no_place(where, "`cache_control`")
         _block(block, where, turn, work)
     work.place = place
     if turn.thoughts and role == "assistant":
@@ -89,7 +89,7 @@ def _block(block: JSONObject, where: str, turn: _Turn, work: BodyWork) -> None:
         case "thinking" if block.get("thinking"):
             turn.thoughts.append(str(block["thinking"]))
             if block.get("signature"):
-                work.note_loss(where, "The `signature` of thinking does not exist in chat completions.")
+                work.note_no_place(where, "The `signature` of thinking")
         case "tool_use":
             turn.calls.append((where, block))
         case "tool_result":
@@ -110,7 +110,7 @@ def _blocks_text(value: JSON, place: str, work: BodyWork, between: str = "\n") -
         return value
     blocks = objects_in(value)
     if any("cache_control" in block for block in blocks):
-        work.note_loss(place, "`cache_control` does not exist in chat completions.")
+        work.note_no_place(place, "`cache_control`")
     if any(block.get("type") != "text" for block in blocks):
         work.note_loss(place, "Everything that is not text was left out.")
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
@@ -145,7 +145,7 @@ def _option(name: str, option: JSON, work: BodyWork) -> None:
     elif name in ("max_tokens", "temperature", "top_p", "stream", "metadata", *OF_SERVERS):
         work.body[name] = option
     elif option not in (None, False, []):
-        work.note_loss(name, f"`{name}` does not exist in chat completions.")
+        work.note_no_place(name, f"`{name}`")
 
 
 def _output_config(config: JSONObject, work: BodyWork) -> None:
@@ -157,7 +157,7 @@ def _output_config(config: JSONObject, work: BodyWork) -> None:
         work.body["reasoning_effort"] = config["effort"]
     for name in config:
         if name not in ("format", "effort"):
-            work.note_loss(f"output_config.{name}", f"`output_config.{name}` does not exist in chat completions.")
+            work.note_no_place(f"output_config.{name}", f"`output_config.{name}`")
 
 
 def _tools(tools: Sequence[JSONObject], work: BodyWork) -> Iterator[JSON]:
@@ -165,7 +165,7 @@ def _tools(tools: Sequence[JSONObject], work: BodyWork) -> Iterator[JSON]:
     for index, tool in enumerate(tools):
         if _is_built_in(tool) and "input_schema" not in tool:
             kind = str(tool["type"])[:40]
-            work.note_loss(f"tools[{index}]", f"The built-in tool `{kind}` does not exist in chat completions.")
+            work.note_no_place(f"tools[{index}]", f"The built-in tool `{kind}`")
             continue
         yield _tool(tool, index, count, work)
         count += 1
@@ -183,7 +183,7 @@ def _tool(tool: JSONObject, index: int, at_index: int, work: BodyWork) -> JSON:
     work.origins |= {made: own, f"{made}.parameters": f"{own}.input_schema"}
     for name in tool:
         if name not in ("name", "description", "input_schema", "strict", "type"):
-            work.note_loss(f"tools[{index}].{name}", f"`{name}` does not exist in chat completions.")
+            work.note_no_place(f"tools[{index}].{name}", f"`{name}`")
     return {"type": "function", "function": function}
 
 

@@ -108,7 +108,7 @@ def _message(message: JSONObject, place: str, work: BodyWork) -> None:
 def _result(result: JSONObject, where: str, work: BodyWork) -> None:
     text = "\n".join(_texts(result.get("content"), f"{where}.content", work))
     if result.get("status") == "error":
-        work.note_loss(f"{where}.status", "`status` does not exist in chat completions.")
+        work.note_no_place(f"{where}.status", "`status`")
     work.place = where
     work.add({"role": "tool", "tool_call_id": result.get("toolUseId"), "content": text}, answers="toolUseId")
 
@@ -129,13 +129,13 @@ def _option(name: str, option: JSON, work: BodyWork) -> None:
             if key in _CONFIG:
                 work.body[_CONFIG[key]] = given
             else:
-                work.note_loss(f"{name}.{key}", f"`{key[:40]}` does not exist in chat completions.")
+                work.note_no_place(f"{name}.{key}", f"`{key[:40]}`")
     elif name == "toolConfig":
         _tool_config(as_object(option), work)
     elif name == "stream":
         work.body[name] = option
     elif option not in (None, False, [], {}):
-        work.note_loss(name, f"`{name[:40]}` does not exist in chat completions.")
+        work.note_no_place(name, f"`{name[:40]}`")
 
 
 def _tool_config(config: JSONObject, work: BodyWork) -> None:

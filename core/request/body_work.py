@@ -45,6 +45,10 @@ class BodyWork:
         if len(self.lost) < MAX_NOTICES:
             self.lost.append(Notice(place, words))
 
+    def note_no_place(self, place: str, subject: str) -> None:
+        """Add a notice that something of the other API does not exist in chat completions."""
+        self.note_loss(place, f"{subject} does not exist in chat completions.")
+
     def add_message(self, role: str, content: JSON) -> None:
         """Add a message."""
         self.add({"role": role, "content": content})

@@ -86,7 +86,7 @@ def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> N
         else:
             _other_part(part, f"{place}.parts[{index}]", texts, work)
         if either_case(part, "thoughtSignature") is not None:
-            work.note_loss(f"{place}.parts[{index}]", "`thoughtSignature` does not exist in chat completions.")
+            work.note_no_place(f"{place}.parts[{index}]", "`thoughtSignature`")
     if texts or (calls and role == "assistant"):
         only = as_object(texts[0]) if len(texts) == 1 else {}
         shown_as: JSON = only["text"] if only.get("type") == "text" else texts
@@ -118,7 +118,7 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
         case "generationConfig" | "generation_config" | "config":
             _config(as_object(option), work)
         case _ if option not in (None, False, []):
-            work.note_loss(name, f"`{name[:40]}` does not exist in chat completions.")
+            work.note_no_place(name, f"`{name[:40]}`")
         case _:
             pass
 
@@ -136,7 +136,7 @@ def _declared(tool: JSONObject, work: BodyWork) -> list[JSON]:
     declarations = objects_in(either_case(tool, "functionDeclarations"))
     if not declarations:
         names = ", ".join(f"`{name[:40]}`" for name in list(tool)[:4])
-        work.note_loss("tools", f"The built-in tool {names} does not exist in chat completions.")
+        work.note_no_place("tools", f"The built-in tool {names}")
     made: list[JSON] = []
     for declared in declarations:
         function: JSONObject = {name: declared[name] for name in ("name", "description") if name in declared}
@@ -167,7 +167,7 @@ def _tool_config(config: JSONObject, work: BodyWork) -> None:
     if isinstance(names, list) and len(names) == 1 and mode == "ANY":
         work.body["tool_choice"] = {"type": "function", "function": {"name": names[0]}}
     elif names:
-        work.note_loss("toolConfig", "`allowedFunctionNames` with several names does not exist in chat completions.")
+        work.note_no_place("toolConfig", "`allowedFunctionNames` with several names")
 
 
 def _config(config: JSONObject, work: BodyWork) -> None:
@@ -188,4 +188,4 @@ def _config(config: JSONObject, work: BodyWork) -> None:
             continue
         is_kind = any(either_case({name: value}, kind) is not None for kind in kinds)
         if not is_kind and value not in (None, False, []):
-            work.note_loss(f"generationConfig.{name}", f"`{name[:40]}` does not exist in chat completions.")
+            work.note_no_place(f"generationConfig.{name}", f"`{name[:40]}`")

@@ -97,7 +97,7 @@ def _field(name: str, option: JSON, work: BodyWork) -> None:
             work.body["chat_template_kwargs"] = {"enable_thinking": bool(option)}
             work.note_loss("think", "`think` was read as the template's `enable_thinking`; some name it differently.")
         case _ if option not in (None, "", False, []):
-            work.note_loss(name, f"`{name}` does not exist in chat completions.")
+            work.note_no_place(name, f"`{name}`")
         case _:
             pass
 
@@ -109,4 +109,4 @@ def _options(options: JSONObject, work: BodyWork) -> None:
         elif name == "num_ctx":
             work.note_loss("options.num_ctx", f"`num_ctx`, a context of {value} tokens, is a setting of the server.")
         else:
-            work.note_loss(f"options.{name}", f"`{name[:40]}` does not exist in chat completions.")
+            work.note_no_place(f"options.{name}", f"`{name[:40]}`")

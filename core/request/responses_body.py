@@ -99,7 +99,7 @@ def _item(item: JSON, place: str, work: BodyWork) -> None:
         case "reasoning" if thought := _thought(item):
             work.add_reasoning(thought)
             if item.get("encrypted_content"):
-                work.note_loss(place, "`encrypted_content` does not exist in chat completions.")
+                work.note_no_place(place, "`encrypted_content`")
         case "function_call":
             call_id, called = item.get("call_id") or item.get("id"), name_in(item.get("namespace"), item.get("name"))
             work.add_call(call_id, called, item.get("arguments", ""), named="call_id")
@@ -171,7 +171,7 @@ def _responses_option(name: str, option: JSON, offered: JSON, work: BodyWork) ->
     elif name in _OF_CHAT and option is not None:
         work.note_loss(name, f"Responses has no field `{name}`: it takes `{_OF_CHAT[name]}`.")
     elif option not in (None, False, []):
-        work.note_loss(name, f"`{name}` does not exist in chat completions.")
+        work.note_no_place(name, f"`{name}`")
 
 
 def _later_tools(items: JSON, work: BodyWork) -> Iterator[tuple[str, JSON]]:
@@ -220,7 +220,7 @@ def _flat_tool(tool: JSON, place: str, work: BodyWork) -> JSON:
         function: JSONObject = {name: tool[name] for name in ("name", "description") if name in tool}
         return {"type": "function", "function": {**function, "parameters": _ONE_TEXT}}
     kind = tool.get("type") if isinstance(tool, dict) else tool
-    work.note_loss(place, f"The built-in tool `{str(kind)[:40]}` does not exist in chat completions.")
+    work.note_no_place(place, f"The built-in tool `{str(kind)[:40]}`")
     return None
 
 
@@ -235,7 +235,7 @@ def _set_choice(choice: JSONObject, tools: JSON, work: BodyWork) -> None:
         allowed: JSONObject = {"mode": choice.get("mode", "auto"), "tools": named}
         work.body["tool_choice"] = {"type": kind, kind: allowed}
     else:
-        work.note_loss("tool_choice", f"A choice of type `{str(kind)[:40]}` does not exist in chat completions.")
+        work.note_no_place("tool_choice", f"A choice of type `{str(kind)[:40]}`")
 
 
 def _chosen(choice: JSONObject, tools: JSON) -> JSON:

@@ -120,3 +120,28 @@ class Trace:
     lost: tuple[Notice, ...] = ()
     server_grammar: ServerGrammar | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     _repr_html_: ClassVar[Callable[[Trace], str] | None] = None  # the package sets it: views are made in `ui`
+
+    @property
+    def server_kind(self) -> str:
+        """The software of the server under test, such as `vllm`; "" where no server is known."""
+        return "" if self.server is None else self.server.kind
+
+    @property
+    def tool_parser(self) -> str | None:
+        """The tool parser that the server runs with; `None` where it has none, or nothing is known of it."""
+        return None if self.server is None else self.server.tool_parser
+
+    @property
+    def reasoning_parser(self) -> str | None:
+        """The reasoning parser that the server runs with; `None` where it has none, or nothing is known of it."""
+        return None if self.server is None else self.server.reasoning_parser
+
+    @property
+    def max_model_len(self) -> int | None:
+        """The tokens that the server's context holds; `None` where that is not known."""
+        return None if self.server is None else self.server.max_model_len
+
+    @property
+    def server_warnings(self) -> tuple[str, ...]:
+        """The warnings of the server's log; () where none is at hand."""
+        return () if self.server is None else self.server.log_warnings

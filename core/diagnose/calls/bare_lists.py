@@ -62,7 +62,7 @@ def _read(trace: Trace, text: str) -> ParsedMessage:
 
 def _families(trace: Trace) -> Iterator[tuple[str, str]]:
     """Yield the families with a marker before their lists that the parser's or the model's name points to."""
-    own = None if trace.server is None else trace.server.tool_parser
+    own = trace.tool_parser
     tried = () if trace.parse is None else tuple(trace.parse.parsers)
     asked = {own, *(name.partition(":")[2].partition("+")[0] for name in tried)} - {None}
     models = model_names(trace)

@@ -76,7 +76,7 @@ def have_taken_out(trace: Trace, calls: Sequence[ToolCallAttempt], family: str) 
 
 def _keep_vllm_flags(trace: Trace, flags: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return flags with the word that SGLang's parser does not read the call."""
-    kind = "" if trace.server is None else trace.server.kind
+    kind = trace.server_kind
     if kind == "sglang":
         return (*(step for step in flags[:1] if is_done(trace, step)), _HEADLESS)
     if "SGLang" not in flags[0].text:

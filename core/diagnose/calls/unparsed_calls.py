@@ -81,7 +81,7 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
         return (Step(_OF_FUNCTION_TAG), Step(_REPORT_TO_PROVIDER))
     if (vendor := hosted_by(trace)) is not None:
         return (Step(_AT_VENDOR), Step(f"Report it to {vendor}, as no flag of that server is yours to set."))
-    kind = "" if trace.server is None else trace.server.kind
+    kind = trace.server_kind
     if (way := own_way(trace, family)) is not None:
         return (way,)
     own = _filter_by_model(_parsers_of(kind, family), models)
@@ -91,7 +91,7 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
         return tuple(_advise_beside_its_parser(trace, trace.server.tool_parser))
     if has_own_names(trace.server):
         return (Step(FAMILYS_PARSER), Step(_REPORT_TO_PROVIDER))
-    parser = None if trace.server is None else trace.server.tool_parser
+    parser = trace.tool_parser
     is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
     if is_set and family == "mistral_v11" and may_lack_tokenizer(trace):
         return (Step(WITH_MISTRAL_TOKENIZER), *_advise_beside_its_parser(trace, parser))
@@ -104,7 +104,7 @@ def _steps_with_flags(trace: Trace, family: str, kind: str, is_set: dict[str, st
     if not is_set and is_bare_json(trace, family) and not any(map(family_of_model, models)):
         return (Step(_ask_for_model(kind, models)), Step(_REPORT_TO_PROVIDER))
     twins = FORMATS[family].facts.same_notation
-    parser = None if trace.server is None else trace.server.tool_parser
+    parser = trace.tool_parser
     text = f"Have the server parse this model's calls: {', '.join(_flags(family, kind, models))}."
     others = [name for one in twins if one != family for name in FORMATS[one].facts.tool_parsers[:1]]
     if others and not models:
@@ -212,7 +212,7 @@ def may_lack_tokenizer(trace: Trace) -> bool:
 def _advise_beside_its_parser(trace: Trace, parser: str | None) -> tuple[Step, ...]:
     """Return what to look at where the parser that reads a notation runs, and left the call in the text."""
     tools = Step("Check that the request had its tools in `tools`: a server runs its parser only for such requests.")
-    software = "sglang" if trace.server is not None and trace.server.kind == "sglang" else "vllm"
+    software = "sglang" if trace.server_kind == "sglang" else "vllm"
     trial = Step(
         f"Run a current release, and try the raw output on the parser alone (`parse RAW --parser {software}:{parser} "
         "--splits` shows whether it reads it, whole and streamed)."

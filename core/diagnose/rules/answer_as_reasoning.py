@@ -76,7 +76,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     prompt, end = prompt_of(trace), prompt_end(trace)
     switch = thinking_switch(trace)
-    parser = None if trace.server is None else trace.server.reasoning_parser
+    parser = trace.reasoning_parser
     evidence = [in_message(reasoning.field, reasoning.text), in_raw(trace, Span(0, len(trace.parse.raw)))]
     if prompt is not None:
         evidence.append(in_prompt(prompt, Span(max(0, len(prompt.text) - 60), len(prompt.text))))
@@ -105,7 +105,7 @@ def _unless(parser: str) -> str:
 
 def _steps(trace: Trace, report_it: Step) -> tuple[Step, ...]:
     """Return what helps: to tell the parser, or only another parser where this one cannot be determined."""
-    parser = None if trace.server is None else trace.server.reasoning_parser
+    parser = trace.reasoning_parser
     return (_OTHER_PARSER,) if parser in TABLES.parsers_ignoring_switch else (report_it, _OTHER_PARSER)
 
 

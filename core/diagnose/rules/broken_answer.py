@@ -206,7 +206,7 @@ def _explain_emptiness(trace: Trace) -> _Emptiness:
     lengths first and refuse; Ollama cuts the prompt and answers.
     """
     length = _prompt_length(trace)
-    context = None if trace.server is None else trace.server.max_model_len
+    context = trace.max_model_len
     if length is None or not context or length < context:
         return _Emptiness("", _ASK_WHOLE, is_of_request=False)
     cause = f": the prompt has {length:,} tokens, and the context holds {context:,}"

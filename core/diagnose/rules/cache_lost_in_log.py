@@ -47,7 +47,7 @@ _FIX = (
 
 def find(trace: Trace) -> Iterator[Report]:
     """Look for the line in the server's log."""
-    lines = () if trace.server is None else trace.server.log_warnings
+    lines = trace.server_warnings
     lost = next((line for line in lines if line.startswith(_LOST)), None)
     if lost is None:
         return

@@ -74,7 +74,7 @@ def _deviations(trace: Trace, call: ToolCallAttempt) -> Iterator[str]:
     grammars = FORMATS[trace.parse.parsed.format].facts.grammars if trace.parse.parsed.format in FORMATS else ()
     signs = {grammar.parser: grammar.sign for grammar in grammars if grammar.sign not in ("", r"(?!)")}
     written = next((parser for parser, sign in signs.items() if re.search(sign, trace.parse.raw)), None)
-    own = None if trace.server is None else trace.server.tool_parser
+    own = trace.tool_parser
     asked = {own, *(name.removeprefix("vllm:").partition("+")[0] for name in trace.parse.parsers)}
     usual = next((grammar.parser for grammar in grammars if not grammar.sign), None)
     for parser in sorted(one for one in asked & {usual, *signs} if one is not None):
@@ -115,7 +115,7 @@ def _tried(trace: Trace, indices: Sequence[int]) -> _Tried:
     """Say which parsers of the family, or the server's, gave the calls and which did not."""
     assert trace.parse is not None
     family = {*TABLES.tool_parsers.get(trace.parse.parsed.format, ())}
-    own = None if trace.server is None else trace.server.tool_parser
+    own = trace.tool_parser
     refusing: list[str] = []
     reading: list[str] = []
     for name, outcome in trace.parse.parsers.items():

@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_meant(trace: Trace, name: str) -> bool:
-    parser = None if trace.server is None else trace.server.tool_parser
+    parser = trace.tool_parser
     return parser is None or name.partition(":")[2].partition("+")[0] == parser
 
 

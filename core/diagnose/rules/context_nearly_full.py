@@ -35,7 +35,7 @@ NEARLY_FULL = 0.95
 
 def find(trace: Trace) -> Iterator[Report]:
     """Compare the tokens used with the context length."""
-    limit = None if trace.server is None else trace.server.max_model_len
+    limit = trace.max_model_len
     used = prompt_tokens(trace)
     written = completion_tokens(trace)
     if limit is None or limit <= 0 or used is None or written is None:

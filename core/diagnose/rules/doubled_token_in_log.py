@@ -39,7 +39,7 @@ _PRINTED = re.compile(r"ids: \[(?P<id>\d{1,7}), (?P=id), … \((?P<bos>[^\n]{1,6
 
 def find(trace: Trace) -> Iterator[Report]:
     """Look for the warning in the lines of the server's log."""
-    for line in () if trace.server is None else trace.server.log_warnings:
+    for line in trace.server_warnings:
         if (ids := _PRINTED.match(line)) is not None:
             yield Report(
                 title="The prompt starts with two BOS tokens.",

@@ -92,7 +92,7 @@ def _is_left_as_asked(trace: Trace) -> bool:
 def _fix(trace: Trace) -> tuple[Step, ...]:
     """Return what to try where no finding names the cause: a parser that reads this output, by trial or by table."""
     assert trace.parse is not None
-    name, own = trace.parse.parsed.format, None if trace.server is None else trace.server.tool_parser
+    name, own = trace.parse.parsed.format, trace.tool_parser
     meant = TABLES.tool_parsers.get(name, ())
     calls = [call for _, call in body_calls(trace)]
     if (method := offline_method(trace)) is not None:

@@ -79,7 +79,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
     """Report a stream of nothing, where a tool parser is known to have been in between."""
-    parser = None if trace.server is None else trace.server.tool_parser
+    parser = trace.tool_parser
     if parser is None or trace.chat_stream is None or trace.chat_stream.finish_reason is None:
         return None
     is_silent = parser in _STREAMS_NOTHING

@@ -122,7 +122,7 @@ def _of_ollama(trace: Trace) -> Iterator[Report]:
 
 def _in_log(trace: Trace) -> Iterator[Report]:
     """Report the fields that the server itself says it ignored."""
-    lines = () if trace.server is None else trace.server.log_warnings
+    lines = trace.server_warnings
     said = {
         name.strip(" '\""): line
         for line in lines

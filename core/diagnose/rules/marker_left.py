@@ -325,7 +325,7 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
             steps.insert(0, Step(FAMILYS_PARSER))
     elif meant:
         text = f"{start_with(trace, 'the parser for this model')}'s family: `--tool-call-parser {meant[0]}`."
-        parser = None if trace.server is None else trace.server.tool_parser
+        parser = trace.tool_parser
         steps.insert(0, Step(text, server={"tool_parser": parser if parser in meant else meant[0]}))
     return tuple(steps)
 

@@ -86,7 +86,7 @@ def find(trace: Trace) -> Iterator[Report]:
     is_said_off = SAID_OFF in trace.notes and not off
     is_json = isinstance(decode_json(reasoning.text), dict | list)
     shape = " It is JSON, as an answer would be." if is_json else ""
-    parser = None if trace.server is None else trace.server.reasoning_parser
+    parser = trace.reasoning_parser
     ended = f"finish_reason is `{chat.finish_reason}`" if chat.finish_reason else "finish_reason is not known"
     ran = "" if parser is None else f" The reasoning parser is `{parser}`."
     if not (off or is_said_off or is_json or _is_of_vendor(chat)) and _breaks_off(reasoning.text):

@@ -40,7 +40,7 @@ def find(trace: Trace) -> Iterator[Report]:
     family = None if trace.parse is None else FORMATS.get(trace.parse.parsed.format)
     if family is None or (id_problem := family.facts.id_problem) is None:
         return
-    parser = None if trace.server is None else trace.server.tool_parser
+    parser = trace.tool_parser
     is_read = parser is None or is_made_for(trace.server, family.name)
     dropped = {index for index, _ in dropped_calls(trace)} if is_read else set()
     taught = any(id_problem(call.id) for call in history_calls(trace.request) if call.id)

@@ -48,7 +48,7 @@ _OF_LLAMA_CPP: Sequence[Step] = (
 
 def find(trace: Trace) -> Iterator[Report]:
     """Look for the warnings in the lines of the server's log."""
-    for line in () if trace.server is None else trace.server.log_warnings:
+    for line in trace.server_warnings:
         if (found := _OLLAMA.match(line)) is not None:
             title = f"Ollama cut the prompt from {found[2]} to {found[1]} tokens."
             detail, fix = "The context is full: the oldest messages were not read.", _OF_OLLAMA

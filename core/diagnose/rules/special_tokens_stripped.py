@@ -50,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
     dropped = dropped_calls(trace)
     if certainty is None or trace.parse is None or trace.chat is None or trace.vocabulary is None or not dropped:
         return
-    parser, name = None if trace.server is None else trace.server.tool_parser, trace.parse.parsed.format
+    parser, name = trace.tool_parser, trace.parse.parsed.format
     if parser is not None and name in TABLES.tool_parsers and not is_made_for(trace.server, name):
         return
     raw, content = trace.parse.raw, content_of(trace.chat.message) or ""

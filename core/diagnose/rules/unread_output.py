@@ -186,7 +186,7 @@ def _lacking_tools(trace: Trace, understood: Understood) -> str | None:
 
     Source: vLLM 0.10 and 0.11, `serving_chat.py`: with a parser, only a `tool_choice` without `tools` leads there.
     """
-    parser = None if trace.server is None else trace.server.tool_parser
+    parser = trace.tool_parser
     if not parser or body_of(trace).get("tools") or _UNDETERMINED not in words_of(understood.refusal):
         return None
     return (

@@ -161,7 +161,7 @@ def _fix(trace: Trace, name: str, readers: tuple[str, ...]) -> str:
 
 def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | None:
     """Say what shows the mismatch; `None` if nothing does."""
-    parser = None if trace.server is None else trace.server.tool_parser
+    parser = trace.tool_parser
     known = TABLES.tool_parsers.get(name, ())
     trials = trials_of(trace, calls)
     has_no_own = not known and parser is not None and is_made_for(trace.server, name) is False

@@ -130,7 +130,7 @@ def _opens(text: str, markers: Sequence[str]) -> bool:
 
 def _markers(trace: Trace) -> tuple[str, ...]:
     """Return the markers that open calls in the family of this run: of the server's parser, else of what was read."""
-    parser = None if trace.server is None else trace.server.tool_parser
+    parser = trace.tool_parser
     families = [name for name, parsers in TABLES.tool_parsers.items() if parser in parsers[:1]]
     if not families and trace.parse is not None:
         families = [trace.parse.parsed.format]

@@ -123,7 +123,7 @@ def _as_offered(trace: Trace, change: Change) -> OfferedFix | None:
     if change.kind == "template":
         prompt = prompt_of(trace)
         before = "" if prompt is None else prompt.template or ""
-        flag = engine_of("" if trace.server is None else trace.server.kind).template_flag
+        flag = engine_of(trace.server_kind).template_flag
         diff = _template_diff(before, change.template)
         return OfferedFix(change.name, "template", template=change.template, diff=diff, command=f"{flag} fixed.jinja")
     if change.kind == "client":

@@ -161,7 +161,7 @@ def _picked(trace: Trace, target: Target, pick: str, switches: dict[str, Switch]
     elif kind == "reasoning-parser" and value:
         plan = Plan(pick, reasoning_parser=value, command=f"--reasoning-parser {value}")
     elif kind == "chat-template" and value:
-        flag = engine_of("" if trace.server is None else trace.server.kind).template_flag
+        flag = engine_of(trace.server_kind).template_flag
         plan = Plan(pick, template=template, command=f"{flag} {value}")
     elif kind == "stop" and value:
         plan = Plan(pick, patch=tuple(patch_between(body, {**body, "stop": [value]})))

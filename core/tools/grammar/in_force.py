@@ -131,7 +131,7 @@ def _held(walker: _Walker, blank: InForce, start: Start, certainty: Certainty) -
     if place is not None and start.is_by_call:
         place += 1
     found = replace(blank, from_token=place, from_char=char if walker.written.is_raw else None, certainty=certainty)
-    is_vllm = trace.server is not None and trace.server.kind == "vllm"
+    is_vllm = trace.server_kind == "vllm"
     if trace.server_grammar is None and not (is_vllm and start.is_known):
         return replace(found, reason=InForceReason.OBEYED_ANYWAY)
     opens = start.char == 0 and walker.leaves_no_thought and _is_open(prompt_end(trace) or "")

@@ -140,7 +140,7 @@ def fix_in_force(trace: Trace, found: InForce) -> str:
 def _end_reasoning(trace: Trace) -> str:
     """Return how to set a parser that waits for the end of reasoning where there is none."""
     switch = thinking_switch(trace)
-    parser = None if trace.server is None else trace.server.reasoning_parser
+    parser = trace.reasoning_parser
     if parser in TABLES.parsers_ignoring_switch:
         return f"Start the server without `--reasoning-parser {parser}`, which no request can switch off."
     return (
