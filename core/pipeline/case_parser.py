@@ -47,6 +47,7 @@ from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, believe_parser, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
 from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
+from prompt_debugger.core.pipeline.reading import diagnose_without
 from prompt_debugger.core.pipeline.release_questions import parsers_to_ask
 from prompt_debugger.core.pipeline.reread_calls import families_of
 from prompt_debugger.core.pipeline.server_parsers import (
@@ -61,6 +62,7 @@ from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases
 
 ALL = "all"  # all tool parsers of every engine that is here
 _EVERY = re.compile(r"(?P<engine>[a-z-]+)(?:@(?P<version>[^:]+))?:\*")  # all tool parsers of an engine
+_TOO_LONG = "that took too long"
 _AT_ONCE = 4  # parsers of an engine between two looks at the clock
 ENGINE_S = 180.0
 """Seconds for all parsers of one engine, once the first have answered: an import alone takes minutes where nothing is
@@ -86,13 +88,21 @@ class CaseParser:
         seed: Of the random chunkings.
         is_locked: Whether this process may be ended at any moment, and can start no other: then schemas that may take
             long are checked in it as well.
+        is_wary: Whether those schemas are left out, since one of them ended such a process before.
     """
 
     def __init__(
-        self, target: Target | None = None, *, thorough: bool = False, seed: int = 0, is_locked: bool = False
+        self,
+        target: Target | None = None,
+        *,
+        thorough: bool = False,
+        seed: int = 0,
+        is_locked: bool = False,
+        is_wary: bool = False,
     ) -> None:
         self._thorough = thorough
         self._is_locked = is_locked
+        self._is_wary = is_wary
         self._seed = seed
         self._engine: VllmReleases | None = None
         self._target = target
@@ -157,9 +167,10 @@ class CaseParser:
         if message is not None and (first is None or first.error is None):
             given = take_field(case, "message", dict, None) is not None
             trace = replace(trace, server=_server_of(case, given=given))
-        if self._is_locked or not any(may_take_long(use.schema) for use in schema_uses(trace)):
+        slow = {use.field: _TOO_LONG for use in schema_uses(trace) if may_take_long(use.schema)}
+        if not slow or (self._is_locked and not self._is_wary):
             return ParsedCase(parse, diagnose_trace(trace, of_request=known), self._absent)
-        found = asyncio.run(check(trace))
+        found = diagnose_without(trace, slow) if self._is_wary else asyncio.run(check(trace))
         return ParsedCase(parse, found.findings, (*self._absent, *found.notes))
 
     def _request_of(self, case: JSONObject) -> tuple[Request, Mapping[str, tuple[Finding, ...]]]:

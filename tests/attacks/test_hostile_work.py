@@ -220,6 +220,16 @@ async def open_a_schema_that_refers_to_itself(visitor: Visitor) -> str:
     return opened + await visitor.ask("judge_constrained", None, "", "auto+strict")
 
 
+async def parse_by_name_with_a_pattern(visitor: Visitor) -> str:
+    """One schema ended the whole reading, and nothing was said of the calls."""
+    schema: JSONObject = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+    raw = f'<tool_call>\n{{"name": "f", "arguments": {{"a": "{NO_END}"}}}}\n</tool_call>'
+    message = '{"role": "assistant", "content": "x"}'
+    path = "/gradio_api/call/parse"
+    called = await visitor.client.post(path, json={"data": [raw, message, json.dumps(tools(schema))]})
+    return (await visitor.client.get(f"{path}/{called.json()['event_id']}")).text
+
+
 async def open_deep_nesting(visitor: Visitor) -> str:
     deep = base64.urlsafe_b64encode(gzip.compress(b'{"a":' * 2_000_000)).decode()
     return await visitor.ask("open_bundle", event_data={"packed": deep})
@@ -236,6 +246,7 @@ SERVERLESS: list[tuple[Attack, str]] = [
     (open_a_schema_that_refers_to_itself, "opened"),
     (render_endless_loops, "ran for more than 1 s"),
     (render_what_is_too_wide, "more memory than allowed"),
+    (parse_by_name_with_a_pattern, "PD401"),
     (open_deep_nesting, "failure"),
     (open_endless_zeros, "longer than"),
     (render_a_long_text, "Tokenizing the text "),

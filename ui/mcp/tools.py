@@ -44,7 +44,7 @@ from prompt_debugger.ui.web.limits import LimitError, Limits, check_length
 from prompt_debugger.ui.web.pasted import Reading, read_anything
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import NoServerError, RunOn, TargetFields, choose_target, fields_for_run
-from prompt_debugger.ui.web.work import parse_locked
+from prompt_debugger.ui.web.work import parse_in_sandbox
 
 _TAIL = 600  # characters of a prompt that an answer shows
 _REQUEST = 4_000  # and of a request
@@ -208,7 +208,7 @@ class Tools:
         if case.get("parsers"):
             document, findings = await in_thread(_parse_with_parsers, case)
         else:
-            document, findings = await sandbox_of().run(parse_locked, case)
+            document, findings = await parse_in_sandbox(case)
         handle = self.kept.keep(Kept(lambda: document))
         calls = call_records(document)
         lines = [f"The output was read as {document['format']}; it contains {count_of(len(calls), 'tool call')}."]

@@ -24,7 +24,7 @@ from prompt_debugger.ui.web.failures import as_visitors_see, shown_as
 from prompt_debugger.ui.web.limits import check_length
 from prompt_debugger.ui.web.pasted import Reading, read_anything
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.work import parse_locked
+from prompt_debugger.ui.web.work import parse_in_sandbox
 
 _AT_ONCE = 4  # of each name; who calls more waits in line
 
@@ -85,7 +85,7 @@ class Calls:
         check_length(raw + message + tools + prompt_tail, self._settings.limits)
         case: JSONObject = {"raw": raw, "message": _json("message", message), "tools": _json("tools", tools) or []}
         case.update(prompt_tail=prompt_tail, finish_reason=finish_reason or None)
-        document, _ = await sandbox_of().run(parse_locked, case)
+        document, _ = await parse_in_sandbox(case)
         return document
 
     async def explain(self, code: str) -> dict[str, Any]:

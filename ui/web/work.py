@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError, SandboxError
 from prompt_debugger.core.base.types import JSON, ChatResult, Completion, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.pipeline import CaseParser
@@ -26,7 +26,7 @@ from prompt_debugger.core.report import (
 )
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.sandbox import Limits as JobLimits
-from prompt_debugger.core.sandbox import job
+from prompt_debugger.core.sandbox import job, sandbox_of
 from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.core.tools.sessions import Exchange, gather_pasted
 from prompt_debugger.ui.present import RunView, header_payload, notices_payload, pack_payload, unpack_payload
@@ -43,6 +43,8 @@ MAX_TITLE = 200  # characters
 MAX_EXCHANGES = 400  # of sessions in one text
 _SIDES = 2  # of a comparison; a side has a name and a text
 _MAX_WORDS = 2_000  # characters of how a run ended
+
+_OF_SCHEMAS = frozenset({"cpu", "wall", "memory", "crash"})  # limits that a schema can hit
 
 _PICTURE_VIEWS = ("header", "verdict", "ledger", "findings")
 
@@ -67,11 +69,30 @@ for _traveller in (Bundle, Exchange, Limits, LimitError):
 
 
 @job("reading a raw output", JobLimits(cpu_s=6.0, memory_mb=1024))
-def parse_locked(case: JSONObject) -> tuple[JSONObject, tuple[Finding, ...]]:
-    """Return the `parse` document of a case that asks no parser, and its findings."""
-    with CaseParser(is_locked=True) as parser:
+def parse_locked(case: JSONObject, *, is_wary: bool = False) -> tuple[JSONObject, tuple[Finding, ...]]:
+    """Return the `parse` document of a case that asks no parser, and its findings.
+
+    Args:
+        case: The case.
+        is_wary: Whether schemas that may take long are left out.
+    """
+    with CaseParser(is_locked=True, is_wary=is_wary) as parser:
         parse, findings, notes = parser.parse(case)
     return parse_to_json(parse, findings=findings, notes=notes), findings
+
+
+async def parse_in_sandbox(case: JSONObject) -> tuple[JSONObject, tuple[Finding, ...]]:
+    """Return what `parse_locked` does; if that takes too much, without the schemas that may be why.
+
+    Raises:
+        SandboxError: No schema is why.
+    """
+    try:
+        return await sandbox_of().run(parse_locked, case)
+    except SandboxError as error:
+        if error.limit not in _OF_SCHEMAS or not (case.get("tools") or case.get("request")):
+            raise
+    return await sandbox_of().run(parse_locked, case, is_wary=True)
 
 
 @job("reading the sessions", JobLimits(cpu_s=6.0, memory_mb=1024))
