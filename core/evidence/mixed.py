@@ -16,6 +16,7 @@ from prompt_debugger.core.diagnose.one_of_several import is_note_of_several
 from prompt_debugger.core.evidence.attempt import MAX_PARAGRAPHS, PARAGRAPHS, Read, has_class, is_known, try_read
 from prompt_debugger.core.evidence.block_by_block import MAX_BLOCKS, read_blocks, read_shown
 from prompt_debugger.core.evidence.copying.clean import clean
+from prompt_debugger.core.evidence.copying.listed_events import join_listed
 from prompt_debugger.core.evidence.copying.wrapped import unwrap
 from prompt_debugger.core.evidence.errors.crash_beside import add_crash
 from prompt_debugger.core.evidence.errors.further import add_other_errors
@@ -66,7 +67,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     Raises:
         RequestError: Nothing in it is known; the error is that of reading it whole.
     """
-    cleaned = clean(open_fence(drop_progress(text)))
+    cleaned = clean(join_listed(open_fence(drop_progress(text))))
     try:
         evidence = _read_cleaned(cleaned.text, row, read, depth)
     except RequestError as error:

@@ -11,11 +11,10 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
         Stage.PARSE,
-        "The model wrote a call that the API could not read; what it wrote is in `failed_generation`.",
-        (
-            "Ask again, with a lower temperature if it happens again; the call can often be read from "
-            "`failed_generation`."
-        ),
+        "The model wrote a call that the API could not read; `failed_generation` in the answer's body shows what it "
+        "wrote, or says what was wrong with it.",
+        "Ask again, with a lower temperature if it happens again; where `failed_generation` shows the call, it can "
+        "often be read from there.",
         "https://github.com/groq/groq-typescript/issues/28",
     ),
     KnownError(

@@ -342,7 +342,8 @@ def _check_function(path: Path, tool: JSONObject) -> Iterator[Problem]:
         yield _fatal((*path, "function"), "This tool has no `function` object.", hint)
         return
     if not isinstance(function.get("name"), str):
-        yield _fatal((*path, "function", "name"), "This tool has no `function.name`.", "Give its name as a string.")
+        hint = "Move its `name` into `function`." if isinstance(tool.get("name"), str) else "Give its name as a string."
+        yield _fatal((*path, "function", "name"), "This tool has no `function.name`.", hint)
     parameters = function.get("parameters")
     if parameters is not None and not isinstance(parameters, dict):
         sentence = f"`parameters` must be a JSON Schema object, not {_kind_of(parameters)} {shorten(parameters, 40)}."

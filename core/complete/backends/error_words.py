@@ -104,10 +104,14 @@ def read_words(content_type: str, body: str) -> ServerWords:
     return words_of_value(value)
 
 
+_REASON = "Tool use failed: "  # in place of what the model wrote
+
+
 def words_of_value(value: JSON) -> ServerWords:
     """Read the value of an error's body."""
     error = _innermost(value)
     output = as_text(error.get("failed_generation")) or _checked_text(error)
+    output = None if output is not None and output.startswith(_REASON) else output
     text = words_of(value)
     most = MAX_CHARS if quoted_output(text) is None else MAX_QUOTED_CHARS
     return ServerWords(text[:most], _field_of(value, _DEPTH), _code_of(error), output)

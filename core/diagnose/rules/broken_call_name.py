@@ -3,8 +3,9 @@ r"""The name of a returned call is missing, or is more than a name.
 What it finds:
     A call of the message whose name is absent or empty; or whose name contains what no name
     has: a brace, a bracket, a quotation mark, a space or a line feed, unless a tool of the
-    request is called so; that is one name several times; or that is only Gemini's
-    `default_api`. Markers in names have their own rule (PD406).
+    request is called so; that is one name several times; that still has the prefix
+    `functions.` of the model's own notation; or that is only Gemini's `default_api`. Markers
+    in names have their own rule (PD406).
 
 Why it matters:
     No client finds the tool. Where the name is missing, the entry is most often the rest of
@@ -38,6 +39,8 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
 _SHORTENED = re.compile(r"\.{3}|…|<snip>|\(truncated\)")  # by whoever copied it
 _SPACED = re.compile(r"(?=[^\n]{0,200}(?:_ | _))[A-Za-z_][\w-]{0,60}(?: [\w-]{1,60}){1,6}")  # a declared name, split
+# `functions.read:0` is how Kimi K2 writes ids, `functions.read` how OpenAI's models name a tool to themselves.
+_PREFIXED = re.compile(r"functions\.(?P<name>[A-Za-z_][\w-]{0,80})(?P<count>:\d{1,4})?")
 _OF_GEMINI = "default_api"  # under which its models know all tools
 _MIN_UNIT = 4  # characters of a name whose repetition is no accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
@@ -58,6 +61,9 @@ def find(trace: Trace) -> Iterator[Report]:
         if name == _OF_GEMINI and not is_known:
             yield _report_namespace(call)
             return
+        if not is_known and (prefixed := _PREFIXED.fullmatch(name)) is not None:
+            yield _report_prefixed(call, prefixed)
+            return
         if not is_known and (unit := _repeated(name)):
             yield _report_repeated(call, unit, len(name) // len(unit))
             return
@@ -75,6 +81,21 @@ def _report_namespace(call: CallField) -> Report:
         fix="Answer the call with an error that lists the names of the tools, so that the model corrects itself, or "
         "ask again. Where a prompt of yours shows calls, show the tools by their own names.",
         stage=Stage.COMPLETE,
+    )
+
+
+def _report_prefixed(call: CallField, found: re.Match[str]) -> Report:
+    """Report a name with what the model's own notation puts around it: no client finds a tool by it."""
+    whose = "of gpt-oss and other models of OpenAI"
+    if found["count"]:
+        whose = "of Kimi K2, whose header is the id of the call"
+    return Report(
+        title=f"The name of a returned call is `{found[0]}`, not `{found['name']}`: it is in the model's own notation.",
+        detail=f"`{call.field}.function.name` still has the prefix `functions.`, as in the notation {whose}; what "
+        "parses the calls has to remove it.",
+        evidence=(in_message(f"{call.field}.function.name", call.name),),
+        fix=f"Update the server, or start it with the parser of this model's family. Until then take `{found['name']}` "
+        "for the name in the client.",
     )
 
 

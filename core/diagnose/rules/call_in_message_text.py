@@ -44,6 +44,7 @@ from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Sta
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.arguments_as_content import report_arguments, report_ended
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
+from prompt_debugger.core.diagnose.calls.begun_calls import report_begun
 from prompt_debugger.core.diagnose.calls.broken_bare_calls import AGAIN, report_broken_bare
 from prompt_debugger.core.diagnose.calls.client_calls import BEFORE_OTHERS, client_call, report_client_call
 from prompt_debugger.core.diagnose.calls.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
@@ -345,7 +346,7 @@ def _report_in_reasoning(trace: Trace) -> Iterator[Report]:
         )
 
 
-_OTHERS = (_report_malformed, _report_in_next_turn, _encoded, report_arguments, report_python)
+_OTHERS = (_report_malformed, report_begun, _report_in_next_turn, _encoded, report_arguments, report_python)
 
 RULE: Rule = TraceRule(
     code="PD426",

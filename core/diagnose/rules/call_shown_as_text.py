@@ -48,6 +48,7 @@ from prompt_debugger.core.diagnose.calls.broken_arguments import is_shortened
 from prompt_debugger.core.diagnose.calls.broken_bare_calls import unescaped_before
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
+from prompt_debugger.core.diagnose.calls.schema_as_arguments import schema_shaped
 from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
     bare_list_steps,
@@ -168,6 +169,11 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     readers = "" if is_function_tag(trace, family) else readers_of(family)
     read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""
     rest = "; in a raw output there is nothing wrong with it."
+    if any(schema_shaped(call.arguments_json, ()) is not None for call in calls):
+        rest = (
+            ". Its arguments have the form of a schema, as the prompt declares the tool: arguments are the values "
+            "alone, without `type` and `properties`."
+        )
     if departing:
         rest = ", and a parser may refuse it for that reason."
         if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:

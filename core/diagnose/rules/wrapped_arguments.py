@@ -29,12 +29,14 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_list, as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.calls.schema_as_arguments import schema_shaped
 from prompt_debugger.core.diagnose.fields import request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+from prompt_debugger.core.diagnose.words import listed
 
 _HOLDERS = ("arguments", "parameters", "args")
 _LIKE_A_TOOL = re.compile(r"[A-Za-z]\w{0,80}_\w{1,80}")
@@ -70,6 +72,39 @@ def find(trace: Trace) -> Iterator[Report]:
             ),
         )
     yield from _report_nested(trace)
+    yield from _report_schemas(trace)
+
+
+def _report_schemas(trace: Trace) -> Iterator[Report]:
+    """Report arguments that have the form of the tool's schema."""
+    declared = {
+        tool.name: as_object(as_object(tool.parameters).get("properties")) for tool in request_tools(trace.request)
+    }
+    for call in returned_calls(trace):
+        given = decode_json(call.arguments) if isinstance(call.arguments, str) else call.arguments
+        found = schema_shaped(given, declared.get(call.name or "", {}))
+        if found is None:
+            continue
+        field = f"{call.field}.function.arguments"
+        text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+        inside = "the values are under `properties`" if found.has_values else "types are in place of the values"
+        yield Report(
+            title=f"The arguments of the call to `{call.name}` have the form of a schema: {inside}.",
+            detail=f"`{field}` is {text[:160]!r}: the model copied the declaration of the tool from its prompt; "
+            f"arguments are values alone, here of {listed(found.names[:4])}.",
+            evidence=(in_message(field, text),),
+            fix=(
+                Step(
+                    "Take the object under `properties` for the arguments."
+                    if found.has_values
+                    else "Do not run this call; ask again. Show in the tool's description what a call looks like."
+                ),
+                *strict_tools(trace),
+            ),
+            stage=Stage.COMPLETE,
+            certainty=Certainty.OBSERVED if call.name in declared else Certainty.INFERRED,
+            severity=None if call.name in declared else Severity.WARNING,
+        )
 
 
 def _report_nested(trace: Trace) -> Iterator[Report]:

@@ -49,6 +49,8 @@ _CODE = re.compile(
     r"|^[ \t]*(?:choices|tool_calls):[ \t]*+\n[ \t]*- "
 )
 
+_ENUM = re.compile(r"\A\w{0,40}Reason\.(?=\w)")  # as Python prints a member of an enumeration
+
 
 def _finds(paste: Paste) -> float:
     if paste.value is not None or _CODE.search(paste.text[:20_000]):
@@ -126,7 +128,7 @@ def _read(paste: Paste) -> Evidence:
         message["tool_calls"] = [{"id": fields.get("id", UNKNOWN_ID), "type": "function", "function": function}]
     elif calls:
         message["tool_calls"] = list(calls)
-    reason = _text(fields["finish_reason"]) if "finish_reason" in fields else None
+    reason = _ENUM.sub("", _text(fields["finish_reason"])) if "finish_reason" in fields else None
     chat = ChatResult(message, reason, usage=_usage(fields))
     named = ", ".join(f"`{name}`" for name in fields)
     note = f"The answer was assembled from labels in the text: {named}."

@@ -21,7 +21,9 @@ _BEGINS = re.compile(
 )
 _SIGNS = ("Invalid input for tool", "invalid [tool=")
 _ENDS = re.compile(r"\.?\s{0,8}\bError(?: message)?:")
-_TOOL = re.compile(r"\binvalid \[tool=(?P<name>[\w.:/-]{1,100}<[^\]\n]{1,2000})\]")
+_TOOL = re.compile(
+    r"\binvalid \[tool=(?P<name>[\w.:/-]{1,100}<(?:(?!, error=)[^\]\n]){1,2000})(?:, error=[^\n]{0,4000})?\]"
+)
 _NOTE = "The call was read from the words of a client that refused it; the answer around it was not copied."
 
 

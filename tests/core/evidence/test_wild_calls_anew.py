@@ -137,3 +137,121 @@ def test_a_command_with_its_path_ends_before_the_words_below_it():
     )
 
     assert read_evidence(text).raw == '[TOOL_CALLS]save[ARGS]{"path": "a"}'
+
+
+@pytest.mark.parametrize(
+    ("inner", "says"), [({"at": "x"}, "Take the object under"), ({"at": {"type": "string"}}, "Do not run this call")]
+)
+def test_arguments_in_the_form_of_a_schema_are_no_arguments(inner, says):
+    arguments = {"type": "object", "properties": inner}
+
+    assert "have the form of a schema" in said(_called(arguments))
+    assert says in said(_called(arguments))
+    assert "the form of a schema" in said(json.dumps({"name": "look", "parameters": arguments}))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"type": "box", "properties": {"a": 1}}, {"type": "object", "properties": []}, {"type": "object", "at": "x"}],
+)
+def test_parameters_that_are_called_so_are_no_schema(arguments):
+    assert "form of a schema" not in said(_called(arguments))
+
+
+def test_a_tool_may_have_a_parameter_that_is_called_properties():
+    parameters = {"type": "object", "properties": {"type": {"type": "string"}, "properties": {"type": "object"}}}
+    tool = {"type": "function", "function": {"name": "look", "parameters": parameters}}
+    request = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Look."}], "tools": [tool]})
+
+    assert "form of a schema" not in said(f"{request}\n\n{_called({'type': 'object', 'properties': {'a': 1}})}\n")
+
+
+def _called(arguments: dict[str, object]) -> str:
+    function = {"name": "look", "arguments": json.dumps(arguments)}
+    call = {"id": "c1", "type": "function", "function": function}
+    return json.dumps({"role": "assistant", "content": None, "tool_calls": [call]})
+
+
+@pytest.mark.parametrize(
+    ("content", "parser"),
+    [
+        ('Let me see.\n<tool_call>\n{"name', "hermes"),
+        ("<tool_call>\n<function=lo", "qwen3_coder"),
+        ("I look.\n\n<\uff5cDSML\uff5cfunction_calls", "deepseek_v32"),
+    ],
+)
+def test_content_that_ends_where_a_call_begins_names_the_parser(content, parser):
+    assert "A tool call begins in content" in said(_message(content))
+    assert f"--tool-call-parser {parser}" in said(_message(content))
+
+
+@pytest.mark.parametrize("content", ["A call begins with `<tool_call>{`", "It begins with <tool_call> and goes on."])
+def test_a_marker_that_is_talked_about_begins_no_call(content):
+    assert "begins in content" not in said(_message(content))
+
+
+def test_groqs_reason_is_not_what_the_model_wrote():
+    reason = "Tool use failed: JSON does not match the expected schema for tool calls"
+    error = {"message": "Failed to call a function.", "code": "tool_use_failed", "failed_generation": reason}
+
+    evidence = read_evidence(json.dumps({"error": error}))
+
+    assert evidence.raw is None
+    assert evidence.error is not None
+
+
+def test_an_enumeration_that_python_prints_is_its_member():
+    text = "finish_reason: FinishReason.stop\ntool_calls: []\ncontent: Here you are.\n"
+
+    assert read_evidence(text).finish_reason == "stop"
+
+
+def test_the_name_that_opencode_refused_ends_before_its_error():
+    text = "invalid [tool=look<arg_key>at</arg_key>, error=Model tried to call unavailable tool 'x'. Available: y.]"
+
+    assert "'look<arg_key>at</arg_key>'" in said(text)
+
+
+PIECES = ("<tool_call>\\n{", '\\"name\\": \\"look\\", ', '\\"arguments\\": {}}\\n</tool_call>')
+EVENTS = [f'{{"id": "c", "choices": [{{"index": 0, "delta": {{"content": "{piece}"}}}}]}}' for piece in PIECES]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        json.dumps([f"data: {event}" for event in EVENTS] + ["data: [DONE]"]),
+        str([part for event in EVENTS for part in (f"data: {event}", "")]),
+        json.dumps([*EVENTS, "[DONE]"], indent=1),
+    ],
+)
+def test_a_list_of_the_lines_of_a_stream_is_that_stream(lines):
+    assert "A tool call to `look` is in content" in said(lines)
+
+
+@pytest.mark.parametrize("lines", ['["data: a", "b"]', '["{\\"a\\": 1}", "{}"]', '["data: {\\"a\\": 1}"]'])
+def test_other_lists_of_strings_are_no_stream(lines):
+    with pytest.raises(RequestError):
+        read_evidence(lines)
+
+
+def test_a_flood_of_listed_lines_is_read_in_time():
+    with pytest.raises(RequestError):
+        read_evidence("[" + '"data: ' * 20_000)
+
+
+def test_llama_index_asks_again_for_a_step_that_it_could_not_read():
+    text = "Error: Could not parse output. Please follow the thought-action-input format. Try again."
+
+    assert "could not read the model's last step" in said(text)
+    assert "belongs on a line `Action Input:`" in said(
+        "ValueError: Could not parse output: Thought: I look.\nAction: f({})"
+    )
+
+
+def test_a_name_next_to_the_function_of_a_tool_is_said_to_belong_inside():
+    tool = {"type": "function", "name": "look", "function": {"parameters": {"type": "object"}}}
+
+    with pytest.raises(RequestError) as caught:
+        read_evidence(json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools": [tool]}))
+
+    assert caught.value.hint == "Move its `name` into `function`."

@@ -1,0 +1,49 @@
+"""A call of which content has no more than its beginning: the marker, and perhaps a part of its name.
+
+Let me look.
+<tool_call>
+{"name
+"""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.base.types import Certainty, Severity, Trace
+from prompt_debugger.core.diagnose.calls.unparsed_calls import parser_steps
+from prompt_debugger.core.diagnose.markers import find_used_markers
+from prompt_debugger.core.diagnose.rules.base import Report
+from prompt_debugger.core.diagnose.trace_queries import in_message
+
+# How a call begins that shows whose it is, up to the end of content.
+_BEGUN = re.compile(
+    r"(?P<hermes><tool_call>\s{0,9}\{[^{}<>]{0,200})"
+    r"|(?P<qwen3_coder><tool_call>\s{0,9}<function=[^<>]{0,100})"
+    r"|(?P<minimax_m2><minimax:tool_call>\s{0,9}(?:<invoke[^<>]{0,100})?)"
+    r"|(?P<kimi_k2><\|tool_calls_section_begin\|>\s{0,9}(?:<\|tool_call_begin\|>[^<>]{0,100})?)"
+    r"|(?P<deepseek_v32><\uff5cDSML\uff5c[^<>]{0,100}>?\s{0,9}(?:<\uff5cDSML\uff5c[^<>]{0,100})?)"
+)
+_TAIL = 700  # characters in which it begins
+
+
+def report_begun(trace: Trace, content: str) -> Report | None:
+    """Report content that ends right after a call begins; the name of the call is not there yet."""
+    offset = max(0, len(content) - _TAIL)
+    text = content[offset:].rstrip()
+    begun = next((one for one in _BEGUN.finditer(text) if one.end() == len(text)), None)
+    if begun is None or begun.lastgroup is None:
+        return None
+    start, stop = offset + begun.start(), offset + begun.end()
+    if not any(start <= span.start < stop for span in find_used_markers(content)):
+        return None
+    ended = trace.chat is not None and trace.chat.finish_reason
+    rest = "the rest is missing" if ended else "what follows was not copied or not sent"
+    return Report(
+        title="A tool call begins in content, which ends before the call is complete.",
+        detail=f"It begins at character {start} in the notation of `{begun.lastgroup}`, and {rest}. A server that "
+        "parses calls of this notation keeps their markers out of content.",
+        evidence=(in_message("content", content[start:stop]),),
+        fix=parser_steps(trace, begun.lastgroup),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
