@@ -33,8 +33,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "The ReAct agent could not read the model's last step, and asked for it again in the form `Thought:`, "
         "`Action:`, `Action Input:`.",
         "If the steps below it work, nothing else is needed. Otherwise print the step that was not read: some models "
-        "leave a label out, or go on with an `Observation:` that they made up. Where the model has tool calls of its "
-        "own, use `FunctionAgent`.",
+        "leave a label out, or go on with an `Observation:` that they made up. Where the server returns tool calls, "
+        "use `FunctionAgent`.",
         "https://github.com/run-llama/llama_index/issues/12699",
     ),
     KnownError(
@@ -43,7 +43,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "The ReAct agent reads `Thought:`, `Action:` and `Action Input:` with JSON, or `Answer:`, each on its own "
         "line, and the model wrote something else.",
         "Compare the quoted text with that form: the input belongs on a line `Action Input:`, not next to the tool's "
-        "name, and an answer needs `Answer:`. Where the model has tool calls of its own, use `FunctionAgent`.",
+        "name, and an answer needs `Answer:`. Where the server returns tool calls, use `FunctionAgent`.",
         "llama_index/core/agent/react/output_parser.py: ReActOutputParser.parse",
         example="Could not parse output: Thought: I need to use a tool. Action: look",
     ),
