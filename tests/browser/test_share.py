@@ -265,6 +265,8 @@ def test_every_form_is_saved_titled_or_not_and_the_bundle_opens_again_as_the_sam
     assert html.read_text() == share_trace(dropped_call_trace()).html
     picture = download(opened, "Picture", tmp_path)
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    kib = -(-picture.stat().st_size // 1024)
+    expect(opened.page.locator(".pd-share-status")).to_contain_text(f"Saved {picture.name}, {kib} KB.")
     markdown = download(opened, "Markdown", tmp_path)
     assert markdown.read_text().startswith(f"**{SENTENCE}**")
     assert opened.page.evaluate("navigator.clipboard.readText()") == markdown.read_text()
