@@ -89,6 +89,11 @@ def test_runs_are_reopened_compared_renamed_saved_and_forgotten(bare: DebuggerPa
 
     for row in menu(bare).get_by_role("checkbox", name="Compare").all():
         row.check()
+    rows.nth(0).get_by_role("button", name="Rename").click()
+    bare.page.get_by_label("Name of the run").fill("not its name")
+    bare.page.keyboard.press("Escape")
+    expect(rows.nth(0).get_by_role("button", name="Rename")).to_be_visible()
+    expect(bare.page.locator("#pd-history")).not_to_contain_text("not its name")
     bare.page.get_by_role("button", name="Compare the two selected").click()
     sides = bare.page.locator(".pd-comparison-side")
     expect(sides).to_have_count(2)

@@ -276,6 +276,7 @@ builders.history = (root) => {
   root.append(toggle, menu);
   /** @type {KeptRun[]} */
   let runs = [];
+  let isNaming = false; // a name is being typed: drawn when it has ended
   view = { ask: (event, data) => root.pdAsk(event, data), show, draw };
   show(false);
   redraw();
@@ -284,12 +285,16 @@ builders.history = (root) => {
   function show(isOpen) {
     menu.hidden = !isOpen;
     toggle.setAttribute("aria-expanded", String(isOpen));
+    if (!isOpen) boxes().forEach((box) => (box.checked = false));
     if (isOpen) redraw().then(() => (/** @type {HTMLElement | null} */ (list.querySelector("button")) || forget).focus());
   }
 
+  function boxes() {
+    return [.../** @type {NodeListOf<HTMLInputElement>} */ (list.querySelectorAll("input[type=checkbox]:checked"))];
+  }
+
   function chosen() {
-    const ticked = /** @type {NodeListOf<HTMLInputElement>} */ (list.querySelectorAll("input[type=checkbox]:checked"));
-    const ids = [...ticked].map((box) => Number(box.value));
+    const ids = boxes().map((box) => Number(box.value));
     return runs.filter((run) => ids.includes(run.id));
   }
 
@@ -300,19 +305,25 @@ builders.history = (root) => {
 
   /** @param {KeptRun[]} all */
   function draw(all) {
+    const ticked = chosen().map((run) => run.id); // the list is drawn whenever a run has ended, also under one who chooses
     runs = all;
+    if (isNaming) return;
     const none = make("li", "pd-muted pd-history-none", isKeeping() ? "No runs yet: each one appears here when it has ended." : "Runs are not kept: the switch below is off.");
-    list.replaceChildren(...(runs.length ? runs.map(row) : [none]));
+    list.replaceChildren(...(runs.length ? runs.map((run) => row(run, ticked.includes(run.id))) : [none]));
     enable();
   }
 
-  /** @param {KeptRun} run */
-  function row(run) {
+  /**
+   * @param {KeptRun} run
+   * @param {boolean} isTicked
+   */
+  function row(run, isTicked) {
     const item = make("li", "pd-history-run");
     item.dataset.tone = run.tone;
     const box = make("input", "");
     box.type = "checkbox";
     box.value = String(run.id);
+    box.checked = isTicked;
     const name = run.title || run.sentence;
     box.setAttribute("aria-label", "Compare: " + timeWords(run.at, Date.now()) + ", " + run.badge);
     box.addEventListener("change", enable);
@@ -342,16 +353,22 @@ builders.history = (root) => {
     field.placeholder = "A name for this run";
     field.setAttribute("aria-label", "Name of the run");
     const end = async () => {
+      if (!isNaming) return; // it has ended: a field that goes away loses the focus, too
+      isNaming = false;
       await put({ ...run, title: field.value.trim() });
       await redraw();
     };
     field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") end();
-      if (event.key === "Escape") redraw();
+      if (event.key === "Escape") {
+        isNaming = false;
+        redraw();
+      }
       if (event.key === "Enter" || event.key === "Escape") event.stopPropagation();
     });
     field.addEventListener("blur", end, { once: true });
     item.replaceChild(field, open);
+    isNaming = true;
     field.focus();
   }
 
