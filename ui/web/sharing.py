@@ -110,6 +110,10 @@ class Sharing:
             _log.info("a run could not be kept: %r", error)
             return None
 
+    def nothing_packed(self) -> str:
+        """Return the answer where there is no run to pack."""
+        return self._answers.answer({"kind": "none"})
+
     def open(self, packed: str, *, is_kept: bool = False) -> Opened:
         """Open a bundle that the browser read and packed; nothing is run."""
         try:

@@ -4,7 +4,7 @@
 import { settle } from "../tools/bench.js";
 import { chooseCase, chosenCase } from "../editor/chosen_case.js";
 import { keepTarget, restoreDraft } from "../editor/draft.js";
-import { runEnded, runExtended, runPacked } from "./history.js";
+import { runEnded, runExtended, runRefused } from "./history.js";
 import { attach, controller } from "../views/linking.js";
 import { renderLive } from "./live.js";
 import { failedStrip, lostStrip } from "./lost_connection.js";
@@ -24,6 +24,6 @@ import { requestEdited } from "../editor/template_editor.js";
 
 globalThis.PromptDebugger = {
   applyLink, applyServer, askAgain, attach, chooseCase, chooseRun, chosenCase, chosenTrials, comparisonRefused, controller, editorLanguage, failedStrip,
-  keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, runExtended, runPacked, settle,
+  keepTarget, loopOrder, lostStrip, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, runExtended, runRefused, settle,
   answerAt, typed, unpackText, fillOrder, fillRunText,
 };

@@ -19,7 +19,6 @@ import { packText, saveFile, unpackText } from "../lib/packing.js";
 
 const MAX_TITLE = 120;
 const MAX_SENTENCE = 1_900;
-const DRAWN_MS = 1_000; // by then what the server sent is being kept
 /** @type {string | null} */
 let pressedText = null; // what stood in the editor when Run was pressed
 /** @type {Partial<VerdictPayload> & { at?: number, kept?: number }} */
@@ -65,11 +64,8 @@ export const runEnded = (...fields) => {
   view?.ask("select", { index: 0, value: "keep" });
 };
 
-/** @type {Promise<unknown>} */
-let keeping = Promise.resolve();
-
-// The page's server has packed a run, or there was none to pack.
-export const runPacked = () => void setTimeout(() => keeping.finally(() => expectRun(false)), DRAWN_MS);
+// The page's server refused to pack a run.
+export const runRefused = () => expectRun(false);
 
 /** @type {number | null} */
 let before = null; // id of the run that this page made last
@@ -100,6 +96,7 @@ async function keepChanged(id, packed) {
 
 /** @param {Decoded} decoded */
 async function keep({ header, columns }) {
+  if (header.kind !== "kept") return undefined; // there was none to pack
   if (header.asked !== undefined) return keepAnswers(header.asked, new TextDecoder().decode(columns));
   const isSame = changed !== null;
   const isOfOther = isSame && changed !== last.run; // that was shown before this one
@@ -379,7 +376,7 @@ builders.history = (root) => {
     toggle.focus();
   });
   document.addEventListener("pointerdown", (event) => root.contains(/** @type {Node} */ (event.target)) || (menu.hidden ? undefined : show(false)));
-  return { show: (decoded) => decoded && decoded.header.kind === "kept" && (keeping = keep(decoded).finally(() => expectRun(false))) };
+  return { show: (decoded) => decoded && keep(decoded).finally(() => expectRun(false)) };
 };
 
 // The name of a run in a list: when, to the second, on what, and how it ended.

@@ -24,7 +24,7 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     """Wire the menu; returns the event that opens a run. When a run `ended`, the script asks for its file."""
 
     def pack(trace: Trace | None, event: gr.SelectData) -> str:
-        return sharing.pack_run(trace) or gr.skip()
+        return sharing.pack_run(trace) or sharing.nothing_packed()
 
     async def reopen(visitor: gr.Request, event: gr.EventData) -> Changes:
         opened = await asyncio.to_thread(sharing.open, str(event.packed), is_kept=True)
@@ -43,8 +43,7 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
     # A run may end while the one before it is still packed: neither waits, and none is left out.
     several: dict[str, Any] = {"trigger_mode": "multiple", "concurrency_limit": HISTORY_LIMIT}
     packed = view.select(pack, page.trace, view, api_name="pack_run", **several, **quiet())
-    # Where there was none to pack, too.
-    packed.then(None, None, None, js="() => PromptDebugger.runPacked()", api_name="run_packed", **quiet())
+    packed.failure(None, None, None, js="() => PromptDebugger.runRefused()", **quiet())
     outputs = [page.trace, page.request.case, *page.views.values()]
     # Who opens another one before the first has come means that.
     return view.submit(reopen, None, outputs, api_name="reopen_run", **several, **quiet())
