@@ -19,6 +19,7 @@ _LINES = re.compile(
     r"(?m)^(?:[ \t]{0,8}[-*+] (?:Do not use|Use|Raise|Prefer|Avoid|Never use|Always use) `[^`\n]{1,200}`[^\n]*"
     r"|[^\n]{0,200}?(?://|#) {0,2}(?:Missing|Add|No) error handling\b[^\n]*"
     r"|[ \t\u2502]{0,60}[\u251c\u2514]\u2500{1,3} [^\n]*"
+    r"|[ \t]{0,8}[-*+] (?:[\w-]{1,30} ){0,4}[Ee]rror (?:handling|recovery|reporting)[ \t]*$"
     r"|[^\n]{0,40}\bIf there (?:is|are) [^\n.]{1,160}, [^\n.]{1,80} (?:returns?|raises?|throws?) [^\n]*"
     r"|[^\n]{0,200}\b(?:exception (?:classes|hierarchy|types)|common [\w-]{1,30} errors?)\b[^\n]*)"
 )
@@ -37,7 +38,11 @@ _CAPTION = re.compile(
     r"(?m)^Example (?:[\w-]{1,30} ){0,4}errors?\b[^\n]{0,120}:[ \t]*\n\s{0,4}```[^\n]{0,20}\n"
     r"(?:(?!```)[^\n]*\n){1,60}```"
 )
-_HEADING = re.compile(r"\W{0,8}(?:Error|Exception) (?:Handling|Hierarchy)\b(?!:)")
+_HEADING = re.compile(
+    r"\W{0,8}(?:Error|Exception) (?:Handling|Hierarchy)\b(?!:)"
+    r"|\W{0,8}(?:[\w-]{1,30} ){0,4}(?:[Ee]rror|[Ee]xception) (?:[Hh]andling|[Mm]essages?|[Cc]odes?|[Tt]ypes?"
+    r"|[Rr]esponses?|[Rr]ecovery|[Ll]ogging|[Rr]eporting)\W{0,4}\Z"
+)
 _NAMES = re.compile(r"(?:\b[A-Z]\w{0,60}(?:Error|Exception)\b[^\w:]{0,8}){3,40}\Z")
 _MAX_NAMES = 400  # characters at the end of a statement
 
@@ -57,8 +62,8 @@ def is_heading(words: str) -> bool:
 
     >>> is_heading("Error Handling For local models, exceptions are kept."), is_heading("AError BError CError")
     (True, True)
-    >>> is_heading("Error handling request: no model"), is_heading("AError: no model")
-    (False, False)
+    >>> is_heading("Error handling request: no model"), is_heading("AError: no model"), is_heading("Own error types")
+    (False, False, True)
     """
     return _HEADING.match(words) is not None or _NAMES.search(words[-_MAX_NAMES:]) is not None
 

@@ -112,6 +112,12 @@ _RAISES_ALONE = re.compile(
 _RAISED = re.compile(
     r"(?m)^[^\w\n]{0,12}(?:\w{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: |[ \t]*$)|^ {2,8}at \w"
 )
+# An exception that Python's source raises over several lines, and a field that it declares.
+_RAISES_HERE = re.compile(
+    r"(?m)^([ \t]{0,40})raise [\w.]{1,80}\([ \t]*\n(?:\1[ \t]+[^\n]*\n){1,20}\1\)[^\n]*"
+    r"|^[ \t]{0,40}(?:error|exception|failed)\w{0,20}: (?:Optional|Union|Literal|str|bool|int|dict|list|Any)\b"
+    r"(?:\[[^\n]*|(?: \|[^\n]*)?(?: = [^\n]*)?)$"
+)
 _GOES_ON = re.compile(r"\\\n[ \t]*")
 _MAX_COMMANDS = 20
 
@@ -192,11 +198,15 @@ def drop_guidance(text: str) -> str:
 
 
 def drop_handlers(text: str) -> str:
-    r"""Return a text without the lines in which JavaScript handles an error that has not come.
+    r"""Return a text without the lines in which a program handles, raises or declares an error that has not come.
 
     >>> drop_handlers("onError: (error) => {\n  console.error('Failed:', error);\nThe error: it is full.")
     'The error: it is full.'
+    >>> drop_handlers('raise E(\n  400, {"error": "x is required"},\n)\nerror: str | None = None')
+    '\n'
     """
+    if _FRAME.search(text) is None:
+        text = _RAISES_HERE.sub("", text)
     if not any(sign in text for sign in ("=> {", "console.", "new Response(", "status:")):
         return text
     return _HANDLER.sub("", text)

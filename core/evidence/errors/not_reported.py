@@ -14,6 +14,9 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.evidence.errors.docstrings import drop_docstrings
+from prompt_debugger.core.evidence.errors.release_notes import drop_release_notes
+
 _TURN = re.compile(
     r"(?:\A|(?<=\n)|(?<=\\n))[ \t'\"]{0,4}(?P<who>User|Customer|Client|Caller|Human|Agent|Assistant|Support|Operator"
     r"|Representative|Bot|AI|Advisor|user|assistant|agent|tool): (?:(?!\\n)[^\n])*"
@@ -97,7 +100,7 @@ def drop_unreported(text: str) -> str:
         text = line.sub("", text)
     if "test_" in text or "::" in text:
         text = _TEST.sub("", text)
-    return _CODES.sub("", text)
+    return drop_docstrings(drop_release_notes(_CODES.sub("", text)))
 
 
 def drop_code_errors(text: str) -> str | None:

@@ -23,6 +23,7 @@ from prompt_debugger.core.evidence.errors.denied import drop_denied
 from prompt_debugger.core.evidence.errors.not_errors import (
     drop_documents,
     drop_guidance,
+    drop_handlers,
     drop_manual,
     is_command,
     is_manual,
@@ -73,7 +74,8 @@ def spoken_error(text: str) -> FoundError | None:
         or is_tagged(text)
     ):
         return None
-    text = drop_denied(drop_guidance(drop_documents(drop_manual(drop_captions(drop_unreported(text))))))
+    text = drop_handlers(drop_manual(drop_captions(drop_unreported(text))))
+    text = drop_denied(drop_guidance(drop_documents(text)))
     status: FoundError | None = None
     for candidate in islice(dict.fromkeys(_candidates(text)), _MAX_TRIED):
         if is_of_program(candidate):

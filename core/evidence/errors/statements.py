@@ -78,9 +78,11 @@ _REPORTED = re.compile(
     r"|\A\W{0,4}(?:changelog|release notes)\b|\b(?:retry|retries|attempt) succeeded\b|\bsucceeded after \d"
     r"|\Aif `\w{1,40}` (?:is|are) \w"
     r"|,[^,]{1,80}, (?:and|or)\b|, so (?:that |the |it |we |I |[a-z_]+ (?:is|are) )|\bjust (?:has|gives|says|shows)\b"
-    r"|(?:\A|\s)#{2,6} \S",
+    r"|(?:\A|\s)#{2,6} \S|\w <https?://[^\s>]{1,300}>`?_|\b(?:error|exception) (?:is|will be|gets) raised\b"
+    r"|\braises? an? \w{1,60}Error\b|\A\W{0,4}(?:exception )?raised (?:for|when|if)\b",
     re.IGNORECASE,
 )
+_LITERAL = re.compile(r"(?<!`)``[^`\n]{1,120}``(?!`)")  # code in reStructuredText, as docstrings have it
 _MAX_REPORTED = 320  # characters of a sentence that only its words make an error
 _QUOTED = re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"")
 # How IPython heads a traceback, and marks the line that each of its frames was at.
@@ -220,7 +222,9 @@ def _is_body(text: str) -> bool:
 def _is_prose(text: str) -> bool:
     """Return whether a text is what a person or a model writes about something, not what a program reports."""
     bare = _QUOTED.sub("", text)
-    if len(text) > _MAX_REPORTED or _REPORTED.search(bare) is not None or _NARRATED.search(text) is not None:
+    if len(text) > _MAX_REPORTED or any(sign.search(text) is not None for sign in (_NARRATED, _LITERAL)):
+        return True
+    if _REPORTED.search(bare) is not None:
         return True
     sentences = len(re.findall(r"[.!?](?:\s|$)", bare))
     return sentences > _MAX_SENTENCES or _PERSON.search(bare) is not None
