@@ -100,6 +100,24 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.NO_FORM,
     ),
     KnownError(
+        "function.arguments Input should be a valid string [type=string_type, input_value=None",
+        Stage.CONTRACT,
+        "A call of the answer has `arguments: null`, where the API has a text: the server or gateway wrote a call "
+        "without arguments so.",
+        'The request needs no change: update that server or gateway, which must send `"{}"`, or choose another '
+        "provider "
+        "of the model. A tool with one required parameter avoids it.",
+        "https://github.com/pydantic/pydantic-ai/issues/822",
+    ),
+    KnownError(
+        "function.arguments Input should be a valid string [type=string_type, input_value={",
+        Stage.CONTRACT,
+        "The arguments of a call are an object, where chat completions have a text with JSON.",
+        "In an answer, update the server or gateway. In a message of the history, encode them: "
+        "`json.dumps(arguments)`.",
+        "https://docs.pydantic.dev/latest/errors/validation_errors/#string_type",
+    ),
+    KnownError(
         "Input should be a valid {kind}",
         Stage.REQUEST,
         "A field has a value of the wrong type.",

@@ -19,6 +19,14 @@ _DECLARED_FIX = (
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "The specified schema produces a constraint that has too many states for serving",
+        Stage.REQUEST,
+        "A schema of the request is too complex to be enforced: of the answer, or of all tools together.",
+        "Make it smaller: shorter names and enums, no `minItems`, `maxItems`, `minimum`, `maximum` or `format`, less "
+        "nesting, fewer optional properties; send fewer tools at once, or check those rules in the program.",
+        "https://github.com/googleapis/python-genai/issues/660",
+    ),
+    KnownError(
         "Please use a valid role: user, model.",
         Stage.REQUEST,
         "A turn in `contents` has another role: `assistant`, `system` or `tool`, as in chat completions.",

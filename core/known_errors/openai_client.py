@@ -84,11 +84,23 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CLIENT,
     ),
     KnownError(
+        "{kind:word}.create() got an unexpected keyword argument 'json_schema'",
+        Stage.REQUEST,
+        "`create` has no argument `json_schema`, so nothing was sent: the schema of an answer is a part of "
+        "`response_format`.",
+        'Send `response_format={"type": "json_schema", "json_schema": {"name": …, "schema": {…}}}`. If a plug-in or '
+        "framework makes the call, update it, or switch its structured output off.",
+        "openai/resources/chat/completions/completions.py: Completions.create",
+        example="Completions.create() got an unexpected keyword argument 'json_schema'",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
         "{kind:word}.create() got an unexpected keyword argument '{name:word}'",
         Stage.REQUEST,
-        "`create` does not accept that argument, so nothing was sent: fields that only a server knows, such as "
-        "`chat_template_kwargs`, are not arguments of the client.",
-        'Put such fields into `extra_body`, as in `extra_body={"chat_template_kwargs": {…}}`, or update the client.',
+        "`create` does not accept that argument, so nothing was sent: it is newer than this release of the client, or "
+        "a field that only some servers know, such as `chat_template_kwargs`.",
+        "If it is a field of OpenAI's API, update the client; a field that only your server knows goes into "
+        '`extra_body`, as in `extra_body={"chat_template_kwargs": {…}}`.',
         "openai/resources/chat/completions/completions.py: Completions.create",
         example="Completions.create() got an unexpected keyword argument 'chat_template_kwargs'",
         cause=Cause.CLIENT,

@@ -216,6 +216,25 @@ SENTENCES: tuple[KnownError, ...] = (
         tried="jinja2 3.1.6",
     ),
     KnownError(
+        "dict object has no element {index:int}",
+        Stage.RENDER,
+        "The template takes an element by its number and got one object: a message, or a whole record of a data set, "
+        "where the list of messages belongs.",
+        "Give `apply_chat_template` a list of messages: `[message]` for one, or the record's field that has the list "
+        "(`messages`, `conversations`).",
+        "https://github.com/FasterDecoding/Medusa/issues/115",
+        example="dict object has no element 0",
+    ),
+    KnownError(
+        "list object has no element {index:int}",
+        Stage.RENDER,
+        "The template takes an element by its number, and the list is shorter: usually no message was given, or none "
+        "was left after filtering.",
+        "Send at least one message; if the list is the parts of a `content`, do not send it empty.",
+        "jinja2/runtime.py: Undefined._undefined_message",
+        example="list object has no element 0",
+    ),
+    KnownError(
         "No filter named '{name:word}'",
         Stage.RENDER,
         "The template uses a filter that this environment does not have.",

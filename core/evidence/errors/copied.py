@@ -37,7 +37,7 @@ from prompt_debugger.core.evidence.errors.not_errors import (
 from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_judgement, is_retrieved
 from prompt_debugger.core.evidence.errors.printed import error_of_print
 from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
-from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
+from prompt_debugger.core.evidence.errors.unknown import error_by_meaning, is_of_other_template
 from prompt_debugger.core.evidence.errors.values import error_of_value
 from prompt_debugger.core.evidence.reports.captions import drop_captions
 from prompt_debugger.core.evidence.values.json_of import json_of
@@ -70,6 +70,7 @@ _OF_CHAT = re.compile(
     r"google\.genai|langchain\w{0,20})\.|TemplateError|UndefinedError|TemplateSyntaxError|HarmonyError|APIStatusError|"
     r"APICallError|AI_APICallError"
 )
+_OF_JINJA = re.compile(r"(?:jinja2\.exceptions\.)?(?:Template\w{0,20}|Undefined)Error\Z")
 # vLLM's log of a tool parser that failed: these words, then a traceback, each line with its own head.
 _PARSER_FAILED = re.compile(
     r"Error in extracting tool call from response\b|Error trying to handle streaming tool call\b"
@@ -119,6 +120,8 @@ def error_of_text(text: str) -> FoundError | None:
     if found is not None and _gives_no_reason(found.refusal):
         found = _read_reason_beside(text, found.refusal) or found
     message = "" if found is None else found.refusal.message
+    if found is not None and _OF_JINJA.match(found.refusal.code or "") and is_of_other_template(text):
+        return None
     if is_unfilled(message) or is_judgement(message) or message.startswith(("{{", "{%")):
         return None
     return None if found is None else found._replace(refusal=_add_surroundings(_strip_fence(found.refusal), text))

@@ -55,6 +55,8 @@ _OF_CHAT = re.compile(
     r"|/api/(?:chat|generate|tags|version)|:11434|:1234\b|ai_apicallerror|ai_\w{3,40}error",
     re.IGNORECASE,
 )
+# What a traceback of a chat template has, if nothing else in it shows what is rendered.
+_OF_MESSAGES = re.compile(r"\bmessages?\b|\brole\b|generation_prompt|conversation|\"<(?:template|unknown|string)>\"")
 _FOLDERS = re.compile(
     r"File \"(?:[^\"\n]{0,200}[/\\](?:site|dist)-packages[/\\]|[^\"\n]{0,200}[/\\](?=[^\"\n/\\]{1,200}\"))"
 )
@@ -123,7 +125,19 @@ def is_about_chat(text: str) -> bool:
 
     Of a frame's path the package counts, and no folder above it: a user's name or a project's says nothing.
     """
+    if is_of_other_template(text):
+        return False
     return _OF_CHAT.search(_FOLDERS.sub('File "', text)) is not None or speaker_of(text) is not None
+
+
+def is_of_other_template(text: str) -> bool:
+    """Return whether a text is a traceback of Jinja in a program that has nothing to do with chats, as a web page's."""
+    if "jinja2" not in text or FRAME.search(text) is None:
+        return False
+    speaker = speaker_of(text)
+    if speaker is not None and speaker.title != "Jinja":
+        return False
+    return _OF_CHAT.search(_FOLDERS.sub('File "', text)) is None and _OF_MESSAGES.search(text) is None
 
 
 def other_program(text: str) -> str | None:
@@ -143,7 +157,7 @@ def other_program(text: str) -> str | None:
     where = f", raised in {place_of(frames[-1])}" if frames else ""
     return (
         f"This is an error of a program (`{found[-1][1].rpartition('.')[2]}`{where}); nothing in it speaks of a chat "
-        "request, a template, a model or its answer."
+        "request, a chat template, a model or its answer."
     )
 
 

@@ -189,8 +189,8 @@ LOOSE: tuple[ErrorClass, ...] = (
         r"|required (?:field|parameter|property)"
         r"|must (?:be )?(?:provided?|defined|specified|present|non-?empty|have|include)\b"
         r"|(?:cannot|must not|can't|may not|should not) be (?:empty|blank|null|none|undefined)"
-        r"|is (?:empty|mandatory)\b(?! by default)|\bmissing required '(?P<name>\w{1,40})' field\b|\bmissing tool (?:name|call type"
-        r"|function)\b"
+        r"|is (?:empty|mandatory)\b(?! by default)|\bmissing required '(?P<name>\w{1,40})' field\b"
+        r"|\bmissing tool (?:name|call type|function)\b"
         r"|\bcontents is not specified\b",
         Stage.REQUEST,
         Cause.REQUEST,

@@ -139,6 +139,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         never_around=r"instructor\.exceptions|InstructorRetry",
     ),
     ErrorClass(
+        "own-answer-unfit",
+        r"validation errors? for (?P<name>\w{0,40}(?:ChatCompletion|Completion|Response|Chunk|Choice|Delta)"
+        r"(?:Message)?) ",
+        Stage.COMPLETE,
+        Cause.SERVER,
+        "The server failed on its own answer",
+        "The request was accepted, and the server's class of the answer, {name|which the message names}, refused what "
+        "was put into it: fields are missing, or have another type.",
+        "The request needs no change: update the server, or install the release of pydantic that it was written for. "
+        "If it only passes on what another server answers, look at that answer first.",
+        around=r"exception in asgi application|(?:uvicorn|starlette)[/\\]|fastapi[/\\]routing",
+        never_around=r"[/\\](?:openai|anthropic|litellm|pydantic_ai|langchain\w{0,20}|groq|mistralai|instructor|ollama)[/\\]",
+    ),
+    ErrorClass(
         "answer-unfit",
         r"validation errors? for (?P<name>\w{0,40}(?:ChatCompletion|Completion|Response|Chunk|Choice|Delta)"
         r"(?:Message)?) |`(?P<path>(?:choices|candidates|delta|usage)(?:[\[.][^`]{0,200})?)`: "
