@@ -51,7 +51,7 @@ _MAX_MORE = 1000  # characters of `details` in words
 _OF_BODY = frozenset({"Field required", "Input should be a valid dictionary or object to extract fields from"})
 # Where the body is not part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
-_NO_FIELD = re.compile(r"\w{1,40}_error")
+_NO_FIELD = re.compile(r"(?i:none|null)|\w{1,40}_error")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 # What pydantic prints: a line with the place, one with the words, one with an address.
 _VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")

@@ -37,6 +37,10 @@ _FOREIGN = re.compile(
     r"|paramiko|selenium|playwright|sqlite|postgres",
     re.IGNORECASE,
 )
+# A proxy's error about a request to an address that serves no model.
+_PROXIED = re.compile(
+    r"request: \"[A-Z]{3,7} (?!\S*(?:/v\d|chat|complet|generat|messages|model|respons|embed|/api/|infer|predict))/"
+)
 # A timeout that does not say what was waited for: any program may report one.
 _ONLY_TIMED = re.compile(
     r"(?i)(?=[^\n]*\d)"
@@ -44,7 +48,8 @@ _ONLY_TIMED = re.compile(
 )
 _OF_CHAT = re.compile(
     r"(?<![A-Za-z])(?:llms?|litellm|vllm|sglang|llama[\w.-]{0,20}|ollama|lm ?studio|openai|anthropic|claude|gemini"
-    r"|vertex ?ai|bedrock|openrouter|groq|mistral\w{0,10}|qwen[\w.-]{0,20}|deepseek|kimi|gpt-[\w.-]{1,20}"
+    r"|vertex ?ai|bedrock|openrouter|groq|mistral\w{0,10}|qwen[\w.-]{0,20}|deepseek|kimi|glm-\d[\w.-]{0,20}"
+    r"|minimax|gpt-[\w.-]{1,20}"
     r"|chat[ _.]?completion(?:s|stream|request|chunk)?|completions?|tokenizer"
     r"|tool[ _]?(?:calls?|choice|use)|function call\w{0,3}"
     r"|chat[_ ]template|system (?:message|prompt)|max_(?:completion_)?tokens|response_format"
@@ -76,7 +81,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     whole = whole[-MAX_ALONE * 40 :] or text
     text = drop_guidance(drop_documents(text))
     statements = () if is_source(text) or is_manual(text) else tuple(statements_in(text))
-    statements = tuple(one for one in statements if not is_field_of_calls(one.words) and not is_heading(one.words))
+    statements = tuple(one for one in statements if not _is_of_others(one.words))
     if not statements:
         return None
     is_of_chat, around = is_about_chat(whole), text[-4_000:]
@@ -103,6 +108,11 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if reported is not None and len(text) <= MAX_ALONE * 2 and (is_logged or is_answer):
         return _refusal(reported), _SCORE
     return None
+
+
+def _is_of_others(words: str) -> bool:
+    """Return whether words are a field of calls, a heading, or a proxy's error about some other page."""
+    return is_field_of_calls(words) or is_heading(words) or _PROXIED.search(words) is not None
 
 
 def _quoted_alone(statement: Statement, found: Classified) -> Statement:

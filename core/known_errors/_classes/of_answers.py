@@ -201,7 +201,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|message|choices|answer|generations?)\b(?! (?:format|type))"
         r"|(?<!reasoning_)(?<!reasoning )(?:response|content|answer|output|completion|choices) "
         r"(?:is|was|were|are) (?:empty|null|none|missing)|returned (?:an )?empty|invalid response from llm"
-        r"|(?:contained|received|produced) no (?:content|text|message|output|assistant)",
+        r"|(?:contained|received|produced) no (?:content|text|message|output|assistant)"
+        r"|stream (?:ended|closed|finished|stopped) (?:before|without) (?:producing |sending |any |a )"
+        r"(?:\w{1,12} ){0,2}(?:content|text|outputs?|data|chunks?|events?)\b",
         Stage.COMPLETE,
         Cause.OUTPUT,
         "The answer was empty",

@@ -8,6 +8,17 @@ from prompt_debugger.core.known_errors.base import Cause, Look
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "signature-not-sent-back",
+        r"\bthinking\.signature(?:\.str)?: ?(?:field required|input should be a valid string)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A thinking block was sent back without its signature",
+        "The API signs each thinking block and checks the signature when the block comes back; this one has none, as "
+        "when another model or a client wrote it, or the stream's `signature_delta` was not kept.",
+        "Send thinking blocks back exactly as they came, with `signature`; leave out those that have none. Start a new "
+        "conversation if a client keeps them without.",
+    ),
+    ErrorClass(
         "call-id-twice",
         r"\bduplicate (?:value for \W?)?tool[_ ](?:call|use)[_ ]?ids?\b|\bduplicate item found with id\W{0,3}"
         r"(?P<name>[\w-]{1,80})|\btool_use\W{0,2} ids must be unique\b",

@@ -200,17 +200,6 @@ CLASSES: tuple[ErrorClass, ...] = (
         look=Look.NO_MENTION_OF_JSON,
     ),
     ErrorClass(
-        "signature-not-sent-back",
-        r"\bthinking\.signature(?:\.str)?: ?(?:field required|input should be a valid string)",
-        Stage.REQUEST,
-        Cause.REQUEST,
-        "A thinking block was sent back without its signature",
-        "The API signs each thinking block and checks the signature when the block comes back; this one has none, as "
-        "when another model or a client wrote it, or the stream's `signature_delta` was not kept.",
-        "Send thinking blocks back exactly as they came, with `signature`; leave out those that have none. Start a new "
-        "conversation if a client keeps them without.",
-    ),
-    ErrorClass(
         "reasoning-not-sent-back",
         r"(?:reasoning_content|reasoning content|thinking block|`?thinking`? or `?redacted_thinking|thought"
         r"_?signature).{0,120}?(?:missing|must be (?:passed|sent|preserved|provided|included)|passed"

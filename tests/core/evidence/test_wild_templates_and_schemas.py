@@ -17,7 +17,23 @@ OF_OTHERS = (
     f"{FRAMES}jinja2.exceptions.TemplateRuntimeError: No filter named 'items' found.\n",
     f"{FRAMES}jinja2.exceptions.UndefinedError: 'title' is undefined\n",
 )
+PROXIED = (
+    "2024/11/03 06:09:29 [error] 184#184: *94 upstream prematurely closed connection while reading response header "
+    "from "
+    'upstream, client: 10.0.0.1, server: pages, request: "{} HTTP/1.1", upstream: "http://10.0.0.2:5601/"\n'
+)
 OF_CHATS = (
+    (PROXIED.format("POST /v1/chat/completions"), "PD100", "server's log"),
+    (
+        'ERROR: status: 400: {"error":{"message":"Unrecognized key(s) in object: \'Require_Parameters\'","code":400}}',
+        "PD100",
+        "Leave `Require_Parameters` out",
+    ),
+    (
+        "warn [sse] Stream ended before producing useful content (glm-5.1)\nwarn [sse] glm-5.1 error 502\n",
+        "PD100",
+        "log",
+    ),
     (
         FRAMES.replace("page.render(values)", "tokenizer.apply_chat_template(conversation)")
         + "jinja2.exceptions.UndefinedError: dict object has no element 0\n",
@@ -76,6 +92,19 @@ OF_CHATS = (
 def test_the_template_of_another_program_is_no_chat_template(text: str) -> None:
     with pytest.raises(RequestError, match="error of a program"):
         read_evidence(text)
+
+
+def test_what_a_proxy_says_of_another_page_is_no_error_of_a_chat_request() -> None:
+    with pytest.raises(RequestError, match="not recognized"):
+        read_evidence(PROXIED.format("GET /favicon.ico"))
+
+
+async def test_a_field_that_is_named_none_is_none() -> None:
+    found = (
+        await show_evidence(read_evidence('{"error":{"message":"model m is unknown","param":"None","code":"400"}}'))
+    ).findings[0]
+
+    assert "`None`" not in f"{found.title} {found.detail} {found.fix}"
 
 
 @pytest.mark.parametrize(("text", "code", "advice"), OF_CHATS)
