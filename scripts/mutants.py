@@ -58,7 +58,7 @@ GROUPS = {
         "formats/test_goldens.py formats/test_kimi_k2.py formats/test_readings.py parse/test_ledger.py",
     ),
     "evidence": Group(
-        ("core/complete/evidence.py",),
+        ("core/complete/evidence.py", "core/complete/own_run.py"),
         "complete/test_asked.py complete/test_completeness.py complete/test_contradictions.py "
         "complete/test_engines.py complete/test_evidence.py complete/test_ladder.py "
         "complete/test_llama_cpp_python.py complete/test_logprob_text.py complete/test_prompt_ids.py "

@@ -12,23 +12,17 @@ from dataclasses import replace
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from prompt_debugger.core.base.assets import place_of
-from prompt_debugger.core.base.errors import EngineError, RequestError, shorten
-from prompt_debugger.core.base.protocols import ReadContext, Tokenizer
+from prompt_debugger.core.base.errors import EngineError, shorten
 from prompt_debugger.core.base.types import (
     JSON,
-    ChatResult,
-    Completion,
     Finding,
     JSONObject,
     Parse,
     ParserOutcome,
     Request,
     Server,
-    TokenTable,
-    Trace,
 )
-from prompt_debugger.core.complete import ENGINES, families_of_parser, title_of
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
 from prompt_debugger.core.diagnose.schema_uses import schema_uses
 from prompt_debugger.core.diagnose.schemas import may_take_long
@@ -43,10 +37,22 @@ from prompt_debugger.core.parse.engines import (
 )
 from prompt_debugger.core.parse.engines.process import HelperFailedError
 from prompt_debugger.core.pipeline.accounts import add_accounts, message_from_outcome
+from prompt_debugger.core.pipeline.case_fields import (
+    body_of,
+    context_of,
+    output_of,
+    parser_names_of,
+    raw_of,
+    server_of,
+    token_ids_of,
+    tokens_of,
+    tools_of,
+    trace_of,
+)
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field
-from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, believe_parser, read_raw
+from prompt_debugger.core.pipeline.census import believe_parser, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
-from prompt_debugger.core.pipeline.parsers import called_names, names_of_engine
+from prompt_debugger.core.pipeline.parsers import names_of_engine
 from prompt_debugger.core.pipeline.reading import diagnose_without
 from prompt_debugger.core.pipeline.release_questions import parsers_to_ask
 from prompt_debugger.core.pipeline.reread_calls import families_of
@@ -57,7 +63,6 @@ from prompt_debugger.core.pipeline.server_parsers import (
     text_without_end,
 )
 from prompt_debugger.core.pipeline.target import Target, client_of
-from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases, versions_by_engine
 
 ALL = "all"  # all tool parsers of every engine that is here
@@ -140,20 +145,20 @@ class CaseParser:
             BackendError: A parser of the server was asked for, and it cannot be reached.
             SandboxError: A check took too much, and not for a schema.
         """
-        raw = _raw(case)
+        raw = raw_of(case)
         source = take_field(case, "tokenizer", str, None)
         tokenizer = None if source is None else cached_tokenizer(source)
-        token_ids = _token_ids(case.get("token_ids"))
-        tokens = _tokens(raw, token_ids, tokenizer)
+        token_ids = token_ids_of(case)
+        tokens = tokens_of(raw, token_ids, tokenizer)
         message = take_field(case, "message", dict, None)
-        context = _context(case, tokenizer)
+        context = context_of(case, tokenizer)
         asked = take_field(case, "format", str, "auto") or "auto"
-        families = families_of(_server_of(case, given=True))
+        families = families_of(server_of(case, given=True))
         parse = read_raw(raw, context, message=message, tokens=tokens, wanted=asked, families=families)
         self._absent = ()
         outcomes = self._ask_parsers(case, parse, token_ids, source)
         ledger = parse.ledger
-        wanted = _parser_names(case)
+        wanted = parser_names_of(case)
         first = outcomes.get(wanted[0]) if wanted else None  # `vllm:*` is not a parser to compare the output with
         if message is None and first is not None and first.error is None:  # nor is one that could not run
             message = message_from_outcome(first)
@@ -163,10 +168,10 @@ class CaseParser:
         if outcomes:
             parse = replace(parse, ledger=ledger, parsers=add_accounts(parse, outcomes))
         request, known = self._request_of(case)
-        trace = _trace(case, request, parse, token_ids, message, tokenizer)
+        trace = trace_of(case, request, parse, token_ids, message, tokenizer)
         if message is not None and (first is None or first.error is None):
             given = take_field(case, "message", dict, None) is not None
-            trace = replace(trace, server=_server_of(case, given=given))
+            trace = replace(trace, server=server_of(case, given=given))
         slow = {use.field: _TOO_LONG for use in schema_uses(trace) if may_take_long(use.schema)}
         if not slow or (self._is_locked and not self._is_wary):
             return ParsedCase(parse, diagnose_trace(trace, of_request=known), self._absent)
@@ -175,8 +180,8 @@ class CaseParser:
 
     def _request_of(self, case: JSONObject) -> tuple[Request, Mapping[str, tuple[Finding, ...]]]:
         """Return the request of a case and the notes on it alone: the lines of a file share their tools."""
-        tools: list[JSON] = [*_tools(case)]
-        body = _body_of(case)
+        tools: list[JSON] = [*tools_of(case)]
+        body = body_of(case)
         key = _exact_key([body, tools])
         if key is None or key != self._tools_key:
             self._tools_key = key
@@ -197,8 +202,8 @@ class CaseParser:
             RequestError: A field is missing or of the wrong kind.
             EngineError: A parser's name or a version is unknown, or no engine has a parser for the family.
         """
-        parse = read_raw(_raw(case), _context(case, None), message=None)
-        output = _output(case, parse, _token_ids(case.get("token_ids")), take_field(case, "tokenizer", str, None))
+        parse = read_raw(raw_of(case), context_of(case, None), message=None)
+        output = output_of(case, parse, token_ids_of(case), take_field(case, "tokenizer", str, None))
         of_engine = versions_by_engine(versions, engine_of_parser(parsers[0]) if parsers else "vllm")
         engines = {name: engine_of_parser(name) for name in parsers_to_ask(parse, parsers, of_engine)}
         return [
@@ -211,10 +216,10 @@ class CaseParser:
         self, case: JSONObject, parse: Parse, token_ids: tuple[int, ...] | None, source: str | None
     ) -> dict[str, ParserOutcome]:
         """Return what the parsers that the case names made of the raw output."""
-        names = _parser_names(case)
+        names = parser_names_of(case)
         if not names:
             return {}
-        output = _output(case, parse, token_ids, source)
+        output = output_of(case, parse, token_ids, source)
         outcomes: dict[str, ParserOutcome] = {}
         online = [name for name in names if is_server_parser(name) and (self._has_server or not _is_offline(name))]
         if online:
@@ -347,118 +352,9 @@ def _check_is_offline(name: str) -> None:
         )
 
 
-def _raw(case: JSONObject) -> str:
-    raw = take_field(case, "raw", str, None)
-    if raw is None:
-        raise RequestError("The case has no `raw`.", "Put the model's raw output there.", field="raw")
-    return raw
-
-
-def _body_of(case: JSONObject) -> JSONObject:
-    """Return the request of a case as a chat completion body; an empty one if it has none."""
-    body = take_field(case, "request", dict, None) or {}
-    converted = convert_body(body)
-    return body if converted is None else converted.body
-
-
-def _server_of(case: JSONObject, *, given: bool) -> Server | None:
-    """Return what the parsers of a case show of the server; with a message that was given, one parser alone does."""
-    names = [name for name in _parser_names(case) if not name.endswith(":*")]
-    if not names or (given and len(names) > 1):
-        return None
-    kind, _, pair = names[0].partition(":")
-    kind, _, version = kind.partition("@")
-    tool, _, reasoning = pair.partition("+")
-    if kind not in ENGINES or not pair:
-        return None
-    tool_parser = None if tool in ("", "-") else tool
-    return Server(
-        "",
-        kind,
-        version or None,
-        tool_parser=tool_parser,
-        reasoning_parser=reasoning or None,
-        parser_families=families_of_parser(kind, tool_parser),
-    )
-
-
-def _output(case: JSONObject, parse: Parse, token_ids: tuple[int, ...] | None, source: str | None) -> RawOutput:
-    return RawOutput(
-        parse.raw,
-        request=_body_of(case) or None,
-        tools=_tools(case) if "tools" in case or "request" in case else None,
-        token_ids=token_ids,
-        prompt_text=take_field(case, "prompt_tail", str, None),
-        tokenizer=None if source is None else place_of(source),
-        finish_reason=take_field(case, "finish_reason", str, None),
-        called=called_names(parse),
-    )
-
-
-def _parser_names(case: JSONObject) -> list[str]:
-    return [name for name in take_field(case, "parsers", list, None) or [] if isinstance(name, str)]
-
-
 def _exact_key(value: JSON) -> bytes | None:
     """Return what no other value has, not even an equal one as `1` is to `true`; `None` if it is nested too deeply."""
     try:
         return marshal.dumps(value, 0)  # the fastest that tells them apart; version 0 goes by values alone
     except ValueError:
         return None
-
-
-def _token_ids(value: JSON) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(type(item) is int for item in value):
-        raise RequestError(f"`token_ids` is {shorten(value)}, expected a list of integers.", field="token_ids")
-    return tuple(item for item in value if isinstance(item, int))
-
-
-def _tokens(raw: str, token_ids: tuple[int, ...] | None, tokenizer: Tokenizer | None) -> TokenTable | None:
-    """Return the token table of `raw`; the given ids count only if they spell it."""
-    if tokenizer is None:
-        return None
-    if token_ids is not None:
-        text, tokens = tokenizer.tokens_of_ids(token_ids)
-        if text == raw:
-            return tokens
-    return tokenizer.tokens_of_text(raw)
-
-
-def _context(case: JSONObject, tokenizer: Tokenizer | None) -> ReadContext:
-    special = frozenset[str]() if tokenizer is None else frozenset(tokenizer.vocabulary.special.values())
-    return ReadContext(
-        tools=_tools(case),
-        prompt_tail=(take_field(case, "prompt_tail", str, "") or "")[-PROMPT_TAIL_CHARS:],
-        finish_reason=take_field(case, "finish_reason", str, None),
-        special_texts=special,
-    )
-
-
-def _tools(case: JSONObject) -> tuple[JSONObject, ...]:
-    """Return the tools of a case, else those of its request."""
-    tools = take_field(case, "tools", list, None)
-    if tools is None and "request" in case:
-        tools = take_field(_body_of(case), "tools", list, None)
-    return tuple(tool for tool in tools or [] if isinstance(tool, dict))
-
-
-def _trace(
-    case: JSONObject,
-    request: Request,
-    parse: Parse,
-    token_ids: tuple[int, ...] | None,
-    message: JSONObject | None,
-    tokenizer: Tokenizer | None,
-) -> Trace:
-    """Return what rules may see of a case: only as much of the prompt as was given."""
-    finish_reason = take_field(case, "finish_reason", str, None)
-    return Trace(
-        request=request,
-        vocabulary=None if tokenizer is None else tokenizer.vocabulary,
-        raw=Completion(parse.raw, token_ids, finish_reason),
-        chat=None if message is None else ChatResult(message, finish_reason),
-        parse=parse,
-        prompt_tail=take_field(case, "prompt_tail", str, None) or "",
-    )

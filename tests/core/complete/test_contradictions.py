@@ -14,8 +14,8 @@ from prompt_debugger.core.complete.contradictions import (
     contradiction_in_text,
     is_foreign,
 )
-from prompt_debugger.core.complete.evidence import AnswerContext, OwnRun, read_own_run
 from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs, text_of_tokens
+from prompt_debugger.core.complete.own_run import AnswerContext, OwnRun, read_own_run
 from prompt_debugger.core.render.tokenizers import load_tokenizer
 from tests.conftest import ROOT
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from prompt_debugger.core.pipeline.case_parser import CaseParser, _server_of
+from prompt_debugger.core.pipeline.case_fields import server_of
+from prompt_debugger.core.pipeline.case_parser import CaseParser
 
 ANSWER = "It is sunny in Oslo."
 
@@ -55,14 +56,14 @@ def test_the_request_is_believed():
     ],
 )
 def test_a_named_parser_counts_as_the_servers(parsers, given, tool, reasoning):
-    server = _server_of({"parsers": parsers}, given=given)
+    server = server_of({"parsers": parsers}, given=given)
 
     assert (server.tool_parser, server.reasoning_parser, server.base_url) == (tool, reasoning, "")
 
 
 @pytest.mark.parametrize(("parsers", "given"), [(["vllm:*"], False), ([], False), (["vllm:a", "vllm:b"], True)])
 def test_of_several_parsers_none_is_said_to_have_made_a_message(parsers, given):
-    assert _server_of({"parsers": parsers}, given=given) is None
+    assert server_of({"parsers": parsers}, given=given) is None
 
 
 @pytest.mark.vllm
