@@ -38,4 +38,17 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Claude's response exceeded the 32000 output token maximum.",
         cause=Cause.OUTPUT,
     ),
+    KnownError(
+        "{tool:word} failed due to the following issues: {what}parameter",
+        Stage.CONTRACT,
+        "The program compared the arguments of the model's call with the tool's schema, and they do not fit: what "
+        "follows names each parameter that is missing, or that the tool does not have.",
+        "Look at the arguments as they came (paste the call). If they are whole there, or all of them came under "
+        "another name such as `raw_arguments`, a router or proxy did not decode or join them: update it. Otherwise the "
+        "model left them out: take a model that is made for tools.",
+        "https://github.com/anthropics/claude-agent-sdk-python/issues/113",
+        example="InputValidationError: Write failed due to the following issues: The required parameter `file_path` is "
+        "missing An unexpected parameter `raw_arguments` was provided",
+        cause=Cause.OUTPUT,
+    ),
 )

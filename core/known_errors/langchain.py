@@ -209,4 +209,13 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CLIENT,
         look=Look.EMPTY_TEXT,
     ),
+    KnownError(
+        "additional_kwargs[{key:word}] already exists in this message chunk",
+        Stage.PARSE,
+        "LangChain.js joined the pieces of a streamed answer, and two of them have a value under this key that it "
+        "cannot join, such as the empty `tool_calls` that some servers send with every piece.",
+        "Update `@langchain/core` and what the client is built of. Until then ask without streaming.",
+        "https://github.com/n4ze3m/page-assist/issues/614",
+        example="additional_kwargs[tool_calls] already exists in this message chunk.",
+    ),
 )

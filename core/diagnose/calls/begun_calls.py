@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.types import Certainty, Severity, Trace
+from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.unparsed_calls import parser_steps
+from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.markers import find_used_markers
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
@@ -36,14 +38,18 @@ def report_begun(trace: Trace, content: str) -> Report | None:
     start, stop = offset + begun.start(), offset + begun.end()
     if not any(start <= span.start < stop for span in find_used_markers(content)):
         return None
-    ended = trace.chat is not None and trace.chat.finish_reason
-    rest = "the rest is missing" if ended else "what follows was not copied or not sent"
+    ending = None if trace.chat is None else trace.chat.finish_reason
+    is_cut = is_limit_word(ending)
+    rest = "the rest is missing" if ending else "what follows was not copied or not sent"
     return Report(
         title="A tool call begins in content, which ends before the call is complete.",
-        detail=f"It begins at character {start} in the notation of `{begun.lastgroup}`, and {rest}. A server that "
-        "parses calls of this notation keeps their markers out of content.",
+        detail=f"It begins at character {start} in the notation of `{begun.lastgroup}`, and {rest}. Either nothing "
+        "parses calls in this notation, or a call that is cut here could not be parsed.",
         evidence=(in_message("content", content[start:stop]),),
-        fix=parser_steps(trace, begun.lastgroup),
+        fix=(
+            *((Step("Raise `max_tokens`: the limit ended the output within the call."),) if is_cut else ()),
+            *parser_steps(trace, begun.lastgroup),
+        ),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )

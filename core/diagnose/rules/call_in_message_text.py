@@ -43,6 +43,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.arguments_as_content import report_arguments, report_ended
+from prompt_debugger.core.diagnose.calls.bare_headers import report_headers
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.calls.begun_calls import report_begun
 from prompt_debugger.core.diagnose.calls.broken_bare_calls import AGAIN, report_broken_bare
@@ -346,7 +347,15 @@ def _report_in_reasoning(trace: Trace) -> Iterator[Report]:
         )
 
 
-_OTHERS = (_report_malformed, report_begun, _report_in_next_turn, _encoded, report_arguments, report_python)
+_OTHERS = (
+    _report_malformed,
+    report_begun,
+    report_headers,
+    _report_in_next_turn,
+    _encoded,
+    report_arguments,
+    report_python,
+)
 
 RULE: Rule = TraceRule(
     code="PD426",

@@ -31,6 +31,17 @@ _WORDS_BESIDE = ("message", "error_message", "detail", "reason", "content", "tex
 _TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
 
 
+_WRAPPED = re.compile(r"\n[ \t]*")
+_DEPTH = 3  # of objects in a body
+
+
+def _join_keys(value: JSON, depth: int = 0) -> JSON:
+    """Return a body with its keys whole that a terminal broke over two lines: `"mess` and `age"`."""
+    if not isinstance(value, dict) or depth > _DEPTH:
+        return value
+    return {_WRAPPED.sub("", key): _join_keys(inner, depth + 1) for key, inner in value.items()}
+
+
 def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     """Return the error that a JSON value is; `None` if it is anything else.
 
@@ -38,6 +49,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         value: A body.
         status: The HTTP status it came with, where that is known.
     """
+    value = _join_keys(value)
     if isinstance(value, list):
         is_list_of_errors = bool(value) and all("error" in as_object(item) for item in value)
         return error_of_value(value[0], status) if is_list_of_errors else _read_issues(value)

@@ -255,3 +255,53 @@ def test_a_name_next_to_the_function_of_a_tool_is_said_to_belong_inside():
         read_evidence(json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools": [tool]}))
 
     assert caught.value.hint == "Move its `name` into `function`."
+
+
+def test_an_error_that_a_terminal_broke_within_a_key_is_read():
+    text = (
+        'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","mess\n'
+        '    age":"tools.2.custom.sample: Extra inputs are not \n    permitted"},"request_id":"r1"}\n'
+    )
+
+    assert "Leave `tools[2].sample` out" in said(text)
+
+
+def test_a_tool_that_lacks_its_parameters_is_no_refused_request():
+    text = said(
+        "InputValidationError: Save failed due to the following issues:\nThe required parameter path is missing\n"
+        "An unexpected parameter raw_arguments was provided"
+    )
+
+    assert "did not decode or join them" in text
+    assert "The request has a field" not in text
+
+
+def test_clients_words_of_pieces_and_tools_are_known():
+    assert "the empty `tool_calls`" in said("additional_kwargs[tool_calls] already exists in this message chunk.")
+    assert "Spring AI" in said("java.lang.IllegalStateException: No ToolCallback found for tool name: finish")
+
+
+def test_headers_of_openais_models_in_content_are_no_calls():
+    content = "null to=functions.edit  words json\nto=functions.edit {more\nto=functions.edit  json"
+
+    assert "Content consists of headers of calls to `edit`" in said(_message(content))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "The header is to=functions.edit there.\nto=functions.edit comes again.",
+        "```\nto=functions.edit\nto=functions.edit\n```",
+        "to=functions.edit is how it begins.",
+    ],
+)
+def test_words_about_such_headers_are_an_answer(content):
+    assert "headers of calls" not in said(_message(content))
+
+
+def test_a_call_that_a_limit_cut_needs_more_tokens_first():
+    message = {"role": "assistant", "content": '<tool_call>\n{"na'}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
+
+    assert "Raise `max_tokens`: the limit ended the output within the call." in said(json.dumps(body))
+    assert "Raise `max_tokens`: the limit" not in said(json.dumps(message))
