@@ -37,14 +37,4 @@ SENTENCES: tuple[KnownError, ...] = (
         "use `FunctionAgent`.",
         "https://github.com/run-llama/llama_index/issues/12699",
     ),
-    KnownError(
-        "Could not parse output: Thought:{text}",
-        Stage.PARSE,
-        "The ReAct agent reads `Thought:`, `Action:` and `Action Input:` with JSON, or `Answer:`, each on its own "
-        "line, and the model wrote something else.",
-        "Compare the quoted text with that form: the input belongs on a line `Action Input:`, not next to the tool's "
-        "name, and an answer needs `Answer:`. Where the server returns tool calls, use `FunctionAgent`.",
-        "llama_index/core/agent/react/output_parser.py: ReActOutputParser.parse",
-        example="Could not parse output: Thought: I need to use a tool. Action: look",
-    ),
 )

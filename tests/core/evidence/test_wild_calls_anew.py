@@ -243,9 +243,6 @@ def test_llama_index_asks_again_for_a_step_that_it_could_not_read():
     text = "Error: Could not parse output. Please follow the thought-action-input format. Try again."
 
     assert "could not read the model's last step" in said(text)
-    assert "belongs on a line `Action Input:`" in said(
-        "ValueError: Could not parse output: Thought: I look.\nAction: f({})"
-    )
 
 
 def test_a_name_next_to_the_function_of_a_tool_is_said_to_belong_inside():
