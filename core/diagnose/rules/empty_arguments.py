@@ -2,7 +2,8 @@
 
 What it finds:
     A returned call whose `arguments` is absent, null or an empty string. A call
-    without parameters has the arguments `{}`.
+    without parameters has the arguments `{}`. The last call of an answer that a
+    limit ended is not meant: it was cut before its arguments.
 
 Why it matters:
     Clients decode the field as JSON; an empty string fails there, on the very
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, request_tools
 from prompt_debugger.core.diagnose.fixes import ClientFix
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -41,9 +43,10 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         if _has_gaps(trace):
             return
-        empty = [
-            call for call in calls_of_message(result.message) if call.has_function and call.arguments in (None, "")
-        ]
+        calls = calls_of_message(result.message)
+        if is_limit_word(result.finish_reason):
+            calls = calls[:-1]  # the last one was cut before its arguments, which is another finding
+        empty = [call for call in calls if call.has_function and call.arguments in (None, "")]
         for call in empty:
             state = "an empty string" if call.arguments == "" else "absent"
             field = f"{call.field}.function.arguments"
