@@ -30,6 +30,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.fixes import drop_named_fields
 from prompt_debugger.core.diagnose.refusals.understand import Understood, flag_of_refusal, understand
 from prompt_debugger.core.diagnose.refusals.words import (
@@ -47,6 +48,7 @@ from prompt_debugger.core.diagnose.refusals.words import (
     title_words,
 )
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.schemas import schema_faults
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.known_errors import Cause
 
@@ -204,9 +206,21 @@ def _fix(trace: Trace, understood: Understood) -> str:
     if is_raised_inside(understood):
         return _INSIDE
     if cause in _FIXES:
-        return _FIXES[cause]
+        return _fix_of_failure(trace) if cause is Cause.SERVER else _FIXES[cause]
     field = refusal.field or understood.field or field_in_words(refusal.message, trace.request.body)
     return _fix_of_request(trace, field, understood)
+
+
+def _fix_of_failure(trace: Trace) -> str:
+    """Return where to look if a server failed; a schema that it took unchecked is looked at first."""
+    tools = request_tools(trace.request)
+    broken = next((one.name for one in tools if one.parameters is not None and schema_faults(one.parameters)), None)
+    if broken is None:
+        return _FIXES[Cause.SERVER]
+    return (
+        f"Correct the schema of tool `{broken}` first: it is not valid JSON Schema, and a server that does not check "
+        "it can fail on it. If that does not help, check the server's log for this request."
+    )
 
 
 def _fix_of_model(trace: Trace, understood: Understood) -> str:
