@@ -60,7 +60,10 @@ def _suspect(trace: Trace, *, is_shorter: bool) -> str:
             "It read more than the template prints: it may ignore `add_generation_prompt: false` and open the "
             "assistant's turn, as mlx-lm and llama-cpp-python do."
         )
-    return "It read more than the template prints: it uses another template, or the provider adds text."
+    return (
+        "It read more than the template prints: it uses another template, or a gateway or the provider changes the "
+        "messages or adds text."
+    )
 
 
 def _has_media(trace: Trace) -> bool:
