@@ -38,7 +38,7 @@ from prompt_debugger.ui.present import pack_payload, unpack_payload
 from prompt_debugger.ui.present.verification import Side
 from prompt_debugger.ui.present.words import count_of, joined
 from prompt_debugger.ui.report.verification import Times
-from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.labs import LabLine, PageLabs
 from prompt_debugger.ui.web.redraw_rate import RedrawRate, ticks_until
 from prompt_debugger.ui.web.settings import PageSettings
 
@@ -93,7 +93,7 @@ class VerifyRun:
         )
         progress = [Progress()]
         task = asyncio.ensure_future(self._verify(plan, progress))
-        yield Step(running_payload(progress[0], 0.0))
+        yield Step(self._running(target, progress[0], 0.0))
         began = drawn = time.monotonic()
         opened: tuple[Stored, ...] = ()
         table: str | None = None
@@ -103,12 +103,16 @@ class VerifyRun:
                 if progress[0].read and now - drawn > _TABLE_EVERY_S:
                     opened, drawn = await in_thread(open_stored, str(journal)), now
                     table = await in_thread(self.draw, opened)
-                yield Step(running_payload(progress[0], now - began, table), opened)
+                yield Step(self._running(target, progress[0], now - began, table), opened)
         outcome = task.result()
         if outcome.error is not None and not progress[0].read:
             raise outcome.error
         opened = await in_thread(open_stored, str(journal))
         yield Step(_ended(await in_thread(self.draw, opened), outcome, journal), opened)
+
+    def _running(self, target: Target, progress: Progress, elapsed_s: float, table: str | None = None) -> str:
+        lab = self.labs.describe(target.lab) if target.base_url is None else None
+        return running_payload(progress, elapsed_s, table, lab)
 
     async def _verify(self, plan: Plan, progress: list[Progress]) -> Outcome:
         def take(now: Progress) -> None:
@@ -118,12 +122,14 @@ class VerifyRun:
             return await verify(plan, journal, clock=time.monotonic, labs=self.labs.pool, on_progress=take)
 
 
-def running_payload(progress: Progress, elapsed_s: float, table: str | None = None) -> str:
-    """Return the payload while it runs: its progress, above what was read so far."""
+def running_payload(progress: Progress, elapsed_s: float, table: str | None = None, lab: LabLine | None = None) -> str:
+    """Return the payload while it runs: its progress, above what was read so far; before that, how far the lab is."""
     done = progress.read + progress.failed
     if not progress.total:
-        waiting: JSONObject = {"text": f"{elapsed_s:.0f} s", "fraction": None}
-        return pack_payload({"state": "running", "sentence": "Identifying the server", "progress": waiting})
+        is_starting = lab is not None and lab.state == "starting"
+        sentence = f"Starting the lab: {lab.sentence}" if lab and is_starting else "Identifying the server"
+        waiting: JSONObject = {"text": f"{elapsed_s:.0f} s", "fraction": lab.fraction if lab and is_starting else None}
+        return pack_payload({"state": "running", "sentence": sentence, "progress": waiting})
     summary = joined(
         f"{done:,} of {progress.total:,} read",
         f"{progress.failed:,} failed" if progress.failed else None,

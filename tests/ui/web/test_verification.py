@@ -10,6 +10,7 @@ from prompt_debugger.core.base.types import Conclusion
 from prompt_debugger.core.tools.verify import Progress
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.verification import own_sentence
+from prompt_debugger.ui.web.labs import LabLine
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.verification import Verifications
@@ -52,6 +53,11 @@ def test_before_the_rows_are_counted_it_says_what_is_waited_for():
 
     assert (begun["sentence"], begun["progress"]["text"]) == ("Identifying the server", "8 s")
     assert asked["progress"]["text"] == "1 of 3 read · 16 s"
+    lab = LabLine("starting", "vLLM is loading the model", 0.4)
+    loading = unpack_payload(running_payload(Progress(), 8.2, lab=lab))[0]
+    assert (loading["sentence"], loading["progress"]["fraction"]) == (f"Starting the lab: {lab.sentence}", 0.4)
+    ready = unpack_payload(running_payload(Progress(), 8.2, lab=LabLine("ready", "")))[0]
+    assert ready["sentence"] == "Identifying the server"
 
 
 async def test_one_verification_has_rates_causes_tools_and_rows_by_cause(made):
