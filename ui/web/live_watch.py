@@ -47,6 +47,7 @@ class _Updates:
     counts: Counts | None = None
     last: str = ""
     under_way: int = 0  # exchanges that have begun and not ended
+    over: int = 0  # exchanges that have ended, be they read by now or not
     problems: list[str] = field(default_factory=list)
     rows: deque[JSONObject] = field(default_factory=deque)  # that the table does not have yet
 
@@ -70,6 +71,7 @@ class _Updates:
 
     def _ended(self) -> None:
         self.under_way -= 1
+        self.over += 1
 
     def _alarm(self, alarm: Alarm) -> None:
         self.last = redact_text(alarm.line)
@@ -87,7 +89,7 @@ class _Updates:
         ended = state == "done"
         unread = sum(counts.unread.values())
         summary = joined(
-            count_of(counts.exchanges, "exchange"),
+            count_of(max(self.over, counts.exchanges), "exchange"),
             f"{self.under_way:,} in progress" if self.under_way and not ended else None,
             f"{counts.read:,} read",
             f"{unread:,} not read" if unread else None,
@@ -110,9 +112,11 @@ class _Updates:
         if ended:
             return "Nothing has passed."
         if self.under_way:
-            return f"{count_of(self.under_way, 'request')} in progress: its answer is read when it is complete."
-        if counts.exchanges > sum(counts.unread.values()):
-            return "The first answer is complete and is being read."
+            whose = "its answer is read when it is" if self.under_way == 1 else "their answers are read when they are"
+            return f"{count_of(self.under_way, 'request')} in progress: {whose} complete."
+        if (complete := self.over - sum(counts.unread.values())) > 0:
+            verb = "is" if complete == 1 else "are"
+            return f"{count_of(complete, 'answer')} {verb} complete and {verb} being read."
         return "Nothing has passed yet: point a client at the address below."
 
 

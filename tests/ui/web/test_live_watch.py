@@ -80,3 +80,5 @@ async def test_a_request_in_progress_is_counted_before_its_answer_is_there() -> 
 
     assert sentences[0].startswith("Nothing has passed yet")
     assert "1 request in progress: its answer is read when it is complete." in sentences
+    begun = next(at for at, sentence in enumerate(sentences) if "in progress" in sentence)
+    assert not any(sentence.startswith("Nothing has passed") for sentence in sentences[begun:])
