@@ -126,10 +126,10 @@ def running_payload(progress: Progress, elapsed_s: float, table: str | None = No
     """Return the payload while it runs: its progress, above what was read so far; before that, how far the lab is."""
     done = progress.read + progress.failed
     if not progress.total:
-        is_starting = lab is not None and lab.state == "starting"
-        sentence = f"Starting the lab: {lab.sentence}" if lab and is_starting else "Identifying the server"
-        waiting: JSONObject = {"text": f"{elapsed_s:.0f} s", "fraction": lab.fraction if lab and is_starting else None}
-        return pack_payload({"state": "running", "sentence": sentence, "progress": waiting})
+        starting = lab if lab is not None and lab.state == "starting" else None
+        waits_for = "Identifying the server" if starting is None else f"Starting the lab: {starting.sentence}"
+        clock: JSONObject = {"text": f"{elapsed_s:.0f} s", "fraction": None if starting is None else starting.fraction}
+        return pack_payload({"state": "running", "sentence": waits_for, "progress": clock})
     summary = joined(
         f"{done:,} of {progress.total:,} read",
         f"{progress.failed:,} failed" if progress.failed else None,
