@@ -14,14 +14,13 @@ from typing import SupportsIndex
 
 from jinja2.runtime import Undefined
 
-from prompt_debugger.core.render.trace.escapes import escape_run
+from prompt_debugger.core.render.trace.rewriting import respaced_runs, rewritten_runs
 from prompt_debugger.core.render.trace.runs import (
     Encode,
     Run,
     RunKind,
     Runs,
     change_case,
-    coarse,
     computed_runs,
     cut,
     cut_many,
@@ -34,7 +33,6 @@ from prompt_debugger.core.render.trace.runs import (
 )
 
 _MAX_STRIDED = 20_000  # characters of a reversed or strided slice that are traced one by one
-_MAX_RESPACED = 20_000  # characters that are matched one by one
 
 
 class TracedStr(str):
@@ -301,81 +299,13 @@ def fitting(text: str, runs: Runs) -> TracedStr:
 
 
 def rewritten(original: TracedStr, text: str, encode: Encode | None = None) -> TracedStr:
-    """Return `text`, which was made of all of `original`; see `_rewritten_runs`."""
-    return traced(text, _rewritten_runs(plain(original), original._runs, text, encode))
+    """Return `text`, which was made of all of `original`; see `rewritten_runs`."""
+    return traced(text, rewritten_runs(plain(original), original._runs, text, encode))
 
 
 def respaced(original: TracedStr, text: str) -> TracedStr:
     """Return `text`, which differs from `original` in its whitespace alone; anything else is taken as a whole."""
-    return traced(text, _respaced_runs(plain(original), original._runs, text))
-
-
-def _rewritten_runs(original: str, runs: Runs, text: str, encode: Encode | None = None) -> Runs:
-    """Return the runs of `text`, which was made of all of `original`.
-
-    Args:
-        original: What went in.
-        runs: Its runs.
-        text: What came out.
-        encode: What was done to it, if that can be done to its parts one by one; checked.
-    """
-    leaves = expand(runs)
-    pieces = None if encode is None else _piecewise(original, leaves, text, encode)
-    return coarse(leaves, len(text)) if pieces is None else pieces
-
-
-def _respaced_runs(original: str, runs: Runs, text: str) -> Runs:
-    """Return the runs of `text`, which differs from `original` in its whitespace alone.
-
-    Anything else is taken as a whole. Arguments as `_rewritten_runs`.
-    """
-    before = [index for index, char in enumerate(original) if not char.isspace()]
-    after = [index for index, char in enumerate(text) if not char.isspace()]
-    is_same = len(original) <= _MAX_RESPACED and [original[i] for i in before] == [text[i] for i in after]
-    if not is_same:
-        return _rewritten_runs(original, runs, text)
-    leaves = expand(runs)
-    pieces: list[Runs] = []
-    position = 0
-    for (start, stop), place in zip(_stretches(before, after), _starts(before, after), strict=True):
-        pieces.append(computed_runs(place - position))
-        pieces.extend(cut_many(leaves, ((start, stop),)))
-        position = place + stop - start
-    pieces.append(computed_runs(len(text) - position))
-    return glue_all(pieces)
-
-
-def _stretches(before: list[int], after: list[int]) -> list[tuple[int, int]]:
-    """Return the stretches of the original that moved as one."""
-    made: list[tuple[int, int]] = []
-    for index, (old, new) in enumerate(zip(before, after, strict=True)):
-        if index and old - before[index - 1] == 1 == new - after[index - 1]:
-            made[-1] = (made[-1][0], old + 1)
-        else:
-            made.append((old, old + 1))
-    return made
-
-
-def _starts(before: list[int], after: list[int]) -> list[int]:
-    """Return where each of these stretches begins in the new text."""
-    return [
-        new
-        for index, (old, new) in enumerate(zip(before, after, strict=True))
-        if not (index and old - before[index - 1] == 1 == new - after[index - 1])
-    ]
-
-
-def _piecewise(whole: str, runs: Runs, text: str, encode: Encode) -> Runs | None:
-    """Return the runs of `text` if it is every run's part of `whole`, encoded separately."""
-    made: list[Run] = []
-    shown: list[str] = []
-    position = 0
-    for run in runs:
-        piece = whole[position : position + run.length]
-        shown.append(encode(piece))
-        made.append(run if shown[-1] == piece else escape_run(run, len(shown[-1]), encode))
-        position += run.length
-    return tuple(run for run in made if run.length) if "".join(shown) == text else None
+    return traced(text, respaced_runs(plain(original), original._runs, text))
 
 
 def _unknown(text: str) -> TracedStr:
