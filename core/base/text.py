@@ -114,3 +114,12 @@ def xml_text(text: str) -> str:
 
 def _escape(char: str) -> str:
     return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char) or ascii(char)[1:-1]
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return a list for a sentence: the first names, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2), first_of(["a", "b"], 2)
+    ('a, b and 1 more', 'a, b')
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

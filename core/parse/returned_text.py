@@ -82,9 +82,8 @@ def forced_in_text(
     text = raw[start:stop]
     if not arguments.lstrip().startswith("{") or text.strip() != arguments.strip():
         return None
-    at = text.find(arguments)
-    arguments = text.strip() if at == -1 else arguments
-    begin = start + (text.index(arguments) if at == -1 else at)
+    arguments = arguments if arguments in text else text.strip()  # servers may add whitespace around them
+    begin = start + text.index(arguments)
     span, value = Span(begin, begin + len(arguments)), returned[0].value
     decoded = value if isinstance(value, dict) else None
     status = CallStatus.TRUNCATED if decoded is None else CallStatus.COMPLETE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from prompt_debugger.core.base.account import readable_calls, tally_parsers
+from prompt_debugger.core.base.text import first_of
 from prompt_debugger.core.base.types import JSONObject, Parse, ParserOutcome, VllmOutcome
 
 _NAMED = 6
@@ -21,7 +22,7 @@ def parsers_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> str
     """
     tally, written = tally_parsers(outcomes), readable_calls(parse)
     names = [f"`{name.removeprefix('vllm:')}`" for name in tally.reading]
-    shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    shown = first_of(names, _NAMED)
     of = f"{tally.ran} parser{'' if tally.ran == 1 else 's'}"
     failed = tally.asked - tally.ran
     note = f" {failed} more could not be run." if failed else ""
@@ -46,10 +47,9 @@ def engines_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome], title_
     for engine, every in groups.items():
         tally = tally_parsers(every)
         names = [f"`{name.partition(':')[2]}`" for name in tally.reading]
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         named = f"{title_of(engine)} {_release(every)}".strip()
         if names:
-            reading.append(f"{named} with {', '.join(names[:3])}{more} (of {tally.ran})")
+            reading.append(f"{named} with {first_of(names, 3)} (of {tally.ran})")
         else:
             others.append(f"{named} ({tally.ran})")
     if not reading:

@@ -19,9 +19,8 @@ def main() -> None:
     if spec["root"] not in known:  # in front: this code and no other copy of it
         sys.path.insert(0, spec["root"])
     sys.path.extend(path for path in spec["paths"] if path not in known)
-    importlib.import_module(
-        "prompt_debugger.core.base.egress"
-    ).forbid_network()  # before anything of others is imported
+    # Before any package of others is imported.
+    importlib.import_module("prompt_debugger.core.base.egress").forbid_network()
     importlib.import_module("prompt_debugger.core.sandbox.service").serve(spec["modules"])
 
 

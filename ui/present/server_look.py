@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.text import first_of
 from prompt_debugger.core.base.types import JSON, Server
 from prompt_debugger.core.complete import engine_of, title_of
 from prompt_debugger.ui.present.payload import pack_payload
@@ -64,5 +65,4 @@ def _evidence(server: Server) -> str:
 
 
 def _named(names: tuple[str, ...] | list[str]) -> str:
-    shown = ", ".join(f"`{name[:80]}`" for name in names[:_NAMED])
-    return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return first_of([f"`{name[:80]}`" for name in names], _NAMED)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
+from prompt_debugger.core.base.text import first_of
 from prompt_debugger.core.base.types import JSONObject, Server
 from prompt_debugger.core.complete.backends.http import Answer, HttpConnection
 from prompt_debugger.core.complete.engines import ENGINES, UNKNOWN, Engine, Looks
@@ -160,6 +161,4 @@ def _notes_of(models: Answer | BackendError, server: Server, model: str | None, 
 
 
 def _listed(names: Sequence[str]) -> str:
-    quoted = [f"`{name}`" for name in names[:_NAMES]]
-    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-    return ", ".join(quoted) + more
+    return first_of([f"`{name}`" for name in names], _NAMES)

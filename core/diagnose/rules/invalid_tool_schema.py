@@ -53,7 +53,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_type(path: str) -> bool:
-    return path.endswith(".type") or ".type[" in path.rpartition(".")[0] + path[path.rfind(".") :]
+    return path.endswith(".type") or ".type[" in path
 
 
 RULE: Rule = TraceRule(

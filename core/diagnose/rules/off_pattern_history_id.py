@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_list
 from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import first_of
 from prompt_debugger.core.base.types import JSON, FindingEvidence, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import history_calls
 from prompt_debugger.core.diagnose.fixes import RequestFix
@@ -57,11 +58,10 @@ def find(trace: Trace) -> Iterator[Report]:
     if not bad:
         return
     ids = [*dict.fromkeys(f"`{call.id}`" for call, _ in bad)]
-    listed = ", ".join(ids[:4]) + (f" and {len(ids) - 4} more" if len(ids) > 4 else "")
     evidence = [in_request(f"{call.field}.id", call.id) for call, _ in bad]
     call, problem = bad[0]
     yield Report(
-        title=f"The history teaches tool call ids that Kimi K2 does not use: {listed}.",
+        title=f"The history teaches tool call ids that Kimi K2 does not use: {first_of(ids, 4)}.",
         detail=f"{call.field}.id is `{call.id}`: {problem}. The model imitates what the history shows.",
         evidence=(*evidence, *_place_in_prompt(trace, call.id or "")),
         fix=(

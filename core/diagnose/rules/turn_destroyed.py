@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
     written = [counted(len(calls), "tool call")] if calls else []
     written += [counted(sum(stop - start for start, stop in texts), "character") + " of content"] if texts else []
     yield Report(
-        title="The model wrote a turn, but the answer contains nothing of it.",
+        title="The model wrote a turn, but none of it is in the answer.",
         detail=f"Written: {' and '.join(written)}. "
         + (f"The server says: {error[:200]!r}." if error else "The message has no content, no reasoning, no call."),
         evidence=(in_raw(trace, Span(0, len(trace.parse.raw))), in_message("message", error)),

@@ -59,7 +59,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The JSON document is not closed{reason}.",
         detail=f"Content ends with {content[-60:]!r}"
         + (" inside a string" if is_string else "")
-        + f".{_meant_end(content) if is_string else ''}{_tokens(trace)} No token limit shows{schema}.",
+        + f".{_meant_end(content) if is_string else ''}{_tokens(trace)} Nothing shows a token limit{schema}.",
         evidence=(in_message("content", content), in_message("finish_reason", chat.finish_reason)),
         fix=_FIX + (_QUOTES if is_string else "") + (_REPORT if is_promised else "."),
         certainty=Certainty.OBSERVED if is_promised else Certainty.INFERRED,

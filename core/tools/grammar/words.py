@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.structural_tag import GrammarPlan
+from prompt_debugger.core.base.text import first_of
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.refusals.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.thinking import thinking_switch
@@ -117,11 +118,11 @@ def fix_in_force(trace: Trace, found: InForce) -> str:
     removed = next((field for field in found.fields if field in SUCCESSORS), None)
     match found.reason:
         case InForceReason.NO_PLACE:
-            return "Send the request by `--api chat`, which has the field."
+            return "Send the request with `--api chat`, which has the field."
         case InForceReason.NOT_READ if removed is not None:
             return f"Use {SUCCESSORS[removed]} instead: vLLM removed `{removed}` in 0.12."
         case InForceReason.NOT_READ if trace.api != "chat":
-            return "Send the request by `--api chat`: this endpoint of the server does not read the field."
+            return "Send the request with `--api chat`: this endpoint of the server does not read the field."
         case InForceReason.NOT_READ:
             return (
                 "Check the server's tool parser, which may have no grammar for calls, and that "
@@ -186,5 +187,4 @@ def _allowed(walk: Walk) -> str:
 
 
 def _list(names: Sequence[str], most: int = 6) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    return first_of([f"`{name}`" for name in names], most)

@@ -101,7 +101,7 @@ def wire_fixes(
     views = [panel.variants, panel.trials.view, panel.shrink.view, panel.upstream.view]
     # What was tried belongs to one run's request: another case, and it goes.
     page.request.case.input(
-        lambda: ["", "", "", "", ()], None, [*views, panel.runs], api_name="clear_mend", queue=False, **quiet()
+        lambda: ["", "", "", "", ()], None, [*views, panel.runs], api_name="clear_fixes", queue=False, **quiet()
     )
 
 

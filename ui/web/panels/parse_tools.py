@@ -32,8 +32,8 @@ _TABS: list[JSON] = [
 ]
 _LEVELS = [
     ("as the request asks", "request"),
-    ("as the request asks, server with --tool-strict-level function", "request+envelope"),
-    ("as the request asks, server with --tool-strict-level parameter", "request+strict"),
+    ("as the request asks, with --tool-strict-level function", "request+envelope"),
+    ("as the request asks, with --tool-strict-level parameter", "request+strict"),
     *((name, name) for name in LEVELS),
 ]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import inspect
 import json
 import logging
 import sys
@@ -266,7 +267,7 @@ def _markers(*makers: Any) -> tuple[str, ...]:
     for make in makers:
         if make is None:
             continue
-        detector = (make(streams=True) if "streams" in _names(make) else make()).detector
+        detector = (make(streams=True) if _takes(make, "streams") else make()).detector
         for value in vars(detector).values():
             text = value.strip() if isinstance(value, str) else ""
             if len(text) >= _MIN_MARKER_CHARS and text[0] in "<[" and text[-1] in ">]":
@@ -274,13 +275,9 @@ def _markers(*makers: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _names(make: Any) -> tuple[str, ...]:
-    code = make.func.__code__
-    return tuple(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-
-
-def _takes(made: Any, name: str) -> bool:
-    return name in made.__init__.__code__.co_varnames
+def _takes(make: Any, name: str) -> bool:
+    """Return whether a class or function has a parameter of that name: releases differ in what they take."""
+    return name in inspect.signature(make).parameters
 
 
 def _parsers() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from prompt_debugger.core.base.text import first_of
 from prompt_debugger.core.base.types import Finding, Severity
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.tools.check.ideal import PROMPT_TAIL_CHARS, Ideal
@@ -93,5 +94,4 @@ def _not_closed(ideals: Sequence[Ideal], template: str) -> Iterator[Finding]:
 
 
 def _named(ideals: Sequence[Ideal]) -> str:
-    names = [f"`{one.answer.name}`" for one in ideals]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return first_of([f"`{one.answer.name}`" for one in ideals], 3)

@@ -246,7 +246,7 @@ def _shows_arguments(call: ToolCallAttempt) -> bool:
     return begins_as_json(call.arguments) or call.arguments.lstrip().startswith("<")
 
 
-_NINE = frozenset({"mistral", "mistral_v11"})
+_WITH_SHORT_IDS = frozenset({"mistral", "mistral_v11"})  # of nine letters and digits, else the template refuses them
 
 
 def id_of_call(family: TextFormat, call: ToolCallAttempt, number: int) -> str:
@@ -257,4 +257,4 @@ def id_of_call(family: TextFormat, call: ToolCallAttempt, number: int) -> str:
     if call.id:
         return call.id
     made = uuid.uuid4().hex
-    return made[:9] if family.name in _NINE else f"call_{made[:24]}"
+    return made[:9] if family.name in _WITH_SHORT_IDS else f"call_{made[:24]}"

@@ -132,7 +132,7 @@ def test_a_field_that_an_api_has_no_place_for_was_never_in_force(engine):
     found = judge_in_force(trace, engine)
 
     assert (found.status, found.reason, found.forbidden.text) == ("never", "no-place-in-api", "Well.")
-    assert found.fix == "Send the request by `--api chat`, which has the field."
+    assert found.fix == "Send the request with `--api chat`, which has the field."
 
 
 def test_a_removed_field_names_its_successor(engine):
