@@ -277,7 +277,8 @@ def why_cut(trace: Trace) -> str | None:
     if chat is not None and is_normal_end(chat.finish_reason) and _is_above(trace, cap, count):
         cap = None
     if cap is not None and count is not None and count >= cap and not ends_with_stop(trace):
-        return f"{count} tokens were written, max_tokens is {cap}, and the last one is not an end token"
+        ending = "" if raw is None else ", and the last one is not an end token"
+        return f"{count} tokens were written, max_tokens is {cap}{ending}"
     if raw is not None and raw.finish_reason == "length":
         return f"{_whose_end(trace)} ended with finish_reason `length`"
     return None

@@ -28,9 +28,9 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_count, as_list, as_object, as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import request_tools
+from prompt_debugger.core.diagnose.fields import request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, why_cut
 from prompt_debugger.core.diagnose.wire_events import wire_events
 from prompt_debugger.core.diagnose.words import listed
 
@@ -38,7 +38,10 @@ from prompt_debugger.core.diagnose.words import listed
 def find(trace: Trace) -> Iterator[Report]:
     """Report the calls that came without any delta."""
     tools = {tool.name: as_object(tool.parameters) for tool in request_tools(trace.request)}
-    names = [name for name in _bare_calls(trace) if name not in tools or tools[name].get("properties")]
+    bare, calls = _bare_calls(trace), returned_calls(trace)
+    if bare and calls and bare[-1] == calls[-1].name and why_cut(trace) is not None:
+        bare.pop()  # a limit ended the output before its arguments
+    names = [name for name in bare if name not in tools or tools[name].get("properties")]
     if not names:
         return
     required = [name for name in names if as_list(tools.get(name, {}).get("required"))]

@@ -31,6 +31,7 @@ from prompt_debugger.core.base.json_values import as_object, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED
+from prompt_debugger.core.diagnose.calls.cut_names import cut_name
 from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import has_marker
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -55,7 +56,8 @@ def find(trace: Trace) -> Iterator[Report]:
         chat = trace.chat
         is_whole = chat is not None and not chat.deltas and '"choices"' in chat.body
         yield _report_missing_name(calls, nameless, is_whole=is_whole)
-    for call in calls:
+    cut = cut_name(trace)
+    for call in calls if cut is None else calls[:-1]:  # a cut name is another finding
         name = call.name or ""
         is_known = name in offered or name == NAME_NOT_COPIED
         if name == _OF_GEMINI and not is_known:

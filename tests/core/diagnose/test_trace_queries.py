@@ -125,10 +125,10 @@ def answered(finish_reason: str | None, completion_tokens: int | None = None, bo
     [
         ("length", 1, "finish_reason is `length`"),
         ("stop", 4, None),
-        ("stop", 5, "5 tokens were written, max_tokens is 5, and the last one is not an end token"),
-        ("stop", 7, "7 tokens were written, max_tokens is 5, and the last one is not an end token"),
+        ("stop", 5, "5 tokens were written, max_tokens is 5"),
+        ("stop", 7, "7 tokens were written, max_tokens is 5"),
         ("stop", 8, None),  # thought is counted and not limited
-        (None, 8, "8 tokens were written, max_tokens is 5, and the last one is not an end token"),
+        (None, 8, "8 tokens were written, max_tokens is 5"),
         ("stop", None, None),
     ],
 )
