@@ -269,6 +269,11 @@ that is gone) is told apart by their pages, headers and words, and the remedy na
 Debian's Caddy (2.6) answers 502 to a body above `max_size`.
 * smg 1.13 checks fields itself and refuses with OpenAI's codes before a server is asked; what vLLM refuses comes \
 through in vLLM's words. Where its server is gone it says so with 500, and after some requests with 503.
+* agentic-api 0.9 before vLLM was asked for Responses, without a row: refusals come through in vLLM's words. What the \
+model writes there can differ from a raw completion on our own render; then that is said, and nothing is compared.
+* claude-code-router 2.0 before vLLM was asked for Messages, without a row: it has no list of models, answers requests \
+for any model with the one that it is set to, and streams an answer in which vLLM dropped a call without any content \
+and with no tokens counted.
 * Portkey's gateway learns from headers where to send a request (`--extra-headers`). Its release 1.15.2 on Node 20 \
 passes whole answers on with their ids, and answers streams, raw completions and the list of models with a 500 of \
 its own.
