@@ -64,6 +64,9 @@ _VALIDATION_FAULT = re.compile(
     r"(?m)^([A-Za-z_](?:[\w.\[\](),|=-]|(?<=,) ){0,6000})\n[ \t]{1,8}(\S[^\n]{0,400}?) \[type=\w{1,60}, "
     r"input_value=(?:'([^'\n]{1,80})', input_type=str|(\{[^\n]{0,80}))?"
 )
+_OLD_FAULT = re.compile(  # as pydantic 1 prints it
+    r"(?m)^([A-Za-z_](?:\w| -> ){0,400})\n[ \t]{1,8}(\S[^\n]{0,400}?) \(type=[\w.]{1,80}(?:; [^\n]{0,200})?\)[ \t]*$"
+)
 _FAULTS_BELOW = re.compile(r"\b(\d{1,4}) validation errors?:\s{0,4}\n(?=[ \t]{0,8}\{'type': ')")
 _MAX_LISTED = 60_000  # characters
 _MAX_LINES = 4_000_000  # characters of errors that are listed one per line
@@ -262,6 +265,8 @@ def faults_in(text: str) -> list[JSON]:
     found: list[JSON] = []
     for match in _VALIDATION_FAULT.finditer(text[:_MAX_LINES]):
         found.append({"loc": _steps_of_dotted(match[1]), "msg": match[2], **_given(match[3] or match[4])})
+    for match in () if found else _OLD_FAULT.finditer(text[:_MAX_LINES]):
+        found.append({"loc": _steps_of_dotted(match[1].replace(" -> ", ".")), "msg": match[2]})
     return found
 
 

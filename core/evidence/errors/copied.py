@@ -37,6 +37,7 @@ from prompt_debugger.core.evidence.errors.not_errors import (
 from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_judgement, is_retrieved
 from prompt_debugger.core.evidence.errors.printed import error_of_print
 from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
+from prompt_debugger.core.evidence.errors.settings import is_settings
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning, is_of_other_template
 from prompt_debugger.core.evidence.errors.values import error_of_value
 from prompt_debugger.core.evidence.reports.captions import drop_captions
@@ -109,7 +110,7 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    if is_program(text) or is_retrieved(text):
+    if is_program(text) or is_retrieved(text) or is_settings(text):
         return None
     text = _BOX.sub(" ", drop_unreported(plain_of_javascript(plain_of_rust(text[:MAX_CHARS]))))
     text = drop_denied(drop_handlers(drop_manual(drop_captions(text))))

@@ -32,6 +32,13 @@ _STATUS = re.compile(
     r"(?m)^#{2,6} (?:HTTP )?[45]\d\d\b[ :\u2013\u2014-]{1,3}[A-Z][\w -]{2,40}[ \t]*\n(?:[ \t]*\n)?"
     r"(?=[A-Z](?![^\n]{0,400}\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur)\b)[^\n]{19})"
 )
+# A page's list of statuses, each with what it means; and what is written below one of them.
+_ROW = re.compile(
+    r"(?m)^[ \t]{0,8}(?:[-*+|] ?)?(?:HTTP )?([45]\d\d)\b(?:[ \t]?[-\u2013\u2014:|]|\t)[^\n]*(?:\n|\Z)"
+    r"(?:[ \t]{0,8}(?:Cause|Solution|Resolution|Fix|Description|Reason|Action)s?:[^\n]*(?:\n|\Z)){0,3}"
+)
+_COLUMNS = re.compile(r"(?m)^(?:[A-Z]{3,20}[ \t]+){1,4}[A-Z]{3,20}[ \t]*$")  # the head of that list
+_MIN_ROWS = 3  # different statuses
 _BOLD = re.compile(r"(?m)^\*\*[^*\n]{1,200}\*\*[ \t]*$")
 _MIN_FAULTS = 2  # that make a page of troubleshooting of a text, in which each line in bold names another
 _CAPTION = re.compile(
@@ -75,4 +82,6 @@ def drop_documentation(text: str) -> str:
     '\n\nError: busy'
     """
     text, faults = _TROUBLE.subn("", _CAPTION.sub("", _STATUS.sub("", text)))
+    if len({*_ROW.findall(text)}) >= _MIN_ROWS:
+        text = _COLUMNS.sub("", _ROW.sub("", text))
     return _LINES.sub("", _BOLD.sub("", text) if faults >= _MIN_FAULTS else text)

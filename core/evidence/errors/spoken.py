@@ -33,6 +33,7 @@ from prompt_debugger.core.evidence.errors.not_errors import (
     is_tagged,
 )
 from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_retrieved
+from prompt_debugger.core.evidence.errors.settings import is_settings
 from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, may_report
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from prompt_debugger.core.evidence.reports.captions import drop_captions
@@ -72,6 +73,7 @@ def spoken_error(text: str) -> FoundError | None:
         or is_manual(text)
         or is_program(text)
         or is_tagged(text)
+        or is_settings(text)
     ):
         return None
     text = drop_handlers(drop_manual(drop_captions(drop_unreported(text))))

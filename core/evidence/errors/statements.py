@@ -47,11 +47,11 @@ _NEXT_ENTRY = re.compile(r"\s*(?:\Z|\[?\d{4}[-/]\d\d[-/]\d\d|time=|[A-Z]{4,8}\b)
 _MAX_OF_HEAD = 40  # characters in which the next entry shows that it is one
 _MAX_IN_COLUMN = 12  # lines
 _SHAPED = re.compile(
-    r"\A\W{0,12}(?:[\w.]{0,60}(?:Error|Exception)\b|(?:an )?error(?: (?:occurred|code|while|when|during|executing"
+    r"\A\W{0,12}(?!\d{0,2}[.)]? {0,2}(?:if|when(?:ever)?|once|unless|while|because|although|never"
+    r"|always) )(?:[\w.]{0,60}(?:Error|Exception)\b|(?:an )?error(?: (?:occurred|code|while|when|during|executing"
     r"|calling|processing|parsing|loading|invoking|creating)\b|\s{0,2}[:!(\[-])|failed\b|unable to|could not|cannot"
-    r"|invalid|unsupported|unknown|unexpected|http(?: error)? ?[45]\d\d|[45]\d\d\b"
-    r"|api error|bad request|stream error|warning:|"
-    r"\[?[\w. -]{1,30}\]?:? (?:error|failed|fail)\b(?!\))|status(?: code)?:? ?[45]\d\d)",
+    r"|invalid|unsupported|unknown|unexpected|http(?: error)? ?[45]\d\d|[45]\d\d\b|api error|bad request"
+    r"|stream error|warning:|\[?[\w. -]{1,30}\]?:? (?:error|failed|fail)\b(?!\))|status(?: code)?:? ?[45]\d\d)",
     re.IGNORECASE,
 )
 _FAILS = re.compile(

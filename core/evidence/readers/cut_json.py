@@ -22,6 +22,7 @@ from prompt_debugger.core.evidence.taking import CUT_NOTE, add_answer, forget_en
 from prompt_debugger.core.evidence.values.printed_objects import answer_of, has_cut_answer
 from prompt_debugger.core.evidence.values.python_repr import read_printed
 
+_LEAD = re.compile(r"[^\n{}\[\]\"':]{1,80}[:\uff1a][ \t]*\n\s{0,20}(?=\{)")  # `Result:` above it
 _LEFT_OUT = re.compile(r"(?:[\s,]|\.\.\.|…)*+")
 _FIELD = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:")
 _ANSWER = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:|\"role\"\s*+:\s*+\"assistant\"")
@@ -64,6 +65,8 @@ def _has_lost_quote(text: str) -> bool:
 
 def _inner(text: str) -> tuple[str | None, bool]:
     start = text.lstrip("\ufeff \t\r\n")
+    lead = _LEAD.match(start)
+    start = start if lead is None else start[lead.end() :]
     if start.startswith("{"):
         return start, False
     found = _LEFT_OUT.match(start)
@@ -79,7 +82,7 @@ def _read(paste: Paste) -> Evidence:
         place = "before any readable part of an answer" if within is None else f"inside `{within[1]}`, before any call"
         raise RequestError(f"The JSON ends {place}.", "Paste all of it.")
     notes = [_CLOSED]
-    if not paste.text.lstrip("\ufeff \t\r\n").startswith("{"):
+    if _inner(paste.text)[1]:
         notes.append(_BEGINS)
     if "..." in paste.text or "…" in paste.text:
         notes.append("Something was left out at `...`; what it was is unknown.")

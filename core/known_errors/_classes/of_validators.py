@@ -139,6 +139,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         never_around=r"instructor\.exceptions|InstructorRetry",
     ),
     ErrorClass(
+        "value-unlike-old-class",
+        r"validation errors? for (?P<name>(?!\w{0,60}(?:Request|Params?|Body|Config|Settings|Completion|Response|Chunk"
+        r"|Choice|Message|Arguments|Args)\b)[A-Z]\w{1,60})\b.{0,600}?\(type=(?:value|type|assertion)_error",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "A value does not match the class that a program checks it against",
+        "pydantic 1 checked a value, usually from a model, against {name|a class}; its message names each field and "
+        "what is wrong with it, and does not show the value.",
+        "Print the text that the model wrote, and compare it with the class. Have the server enforce the schema "
+        "(`response_format` of type `json_schema`, or a strict tool), and give a field that may be absent a default.",
+    ),
+    ErrorClass(
         "own-answer-unfit",
         r"validation errors? for (?P<name>\w{0,40}(?:ChatCompletion|Completion|Response|Chunk|Choice|Delta)"
         r"(?:Message)?) ",

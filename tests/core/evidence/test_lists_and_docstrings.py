@@ -64,3 +64,29 @@ def test_time_grows_linearly_with_long_lists(part: str) -> None:
     assert grows_linearly(lambda size: drop_release_notes(part * size), first=200, tries=2, doublings=5)
     assert grows_linearly(lambda size: drop_docstrings(part * size), first=200, tries=2, doublings=5)
     assert grows_linearly(lambda size: drop_handlers(part * size), first=200, tries=2, doublings=5)
+
+
+LISTED = (
+    "Error Codes\nCODE\tDESCRIPTION\n400 - Invalid Format\tCause: The body is not valid.\nSolution: Change the body.\n"
+    "401 - Authentication Fails\tCause: The key is wrong.\n429 - Rate Limit Reached\tCause: Too many requests.\n"
+    "503 - Server Overloaded\tCause: High traffic.\n",
+    "litellm_settings:\n  num_retries: 3\n  request_timeout: 10\n  AuthenticationErrorRetries: 0\n"
+    '  context_window_fallbacks: [{"a": ["b"]}]\n  RateLimitErrorRetries: 3\n',
+    "policy:\n  on_rate_limit_error: wait 30\n  context_length_exceeded: truncate\n  timeout: 60\n",
+    "Rules for the prompt:\n1. If the tool call failed because a required parameter is missing, add a line on it.\n"
+    "2. When the context length is exceeded, shorten the history.\n3. Never repeat a call that failed.\n",
+)
+NOT_LISTED = (
+    "429 - Rate limit reached for requests per minute\n",
+    "model: m\nretries: 3\nerror: 429 rate limit reached for requests\nstatus: 429\n",
+)
+
+
+@pytest.mark.parametrize("text", LISTED)
+async def test_lists_of_statuses_settings_and_conditions_report_none(text: str) -> None:
+    assert await _findings(text) == []
+
+
+@pytest.mark.parametrize("text", NOT_LISTED)
+async def test_one_status_and_a_reported_setting_are_errors(text: str) -> None:
+    assert [one[:5] for one in await _findings(text)] == ["PD100"]

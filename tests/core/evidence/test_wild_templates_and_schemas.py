@@ -113,3 +113,23 @@ async def test_an_error_says_what_to_change(text: str, code: str, advice: str) -
 
     assert found.code == code
     assert advice in f"{found.detail} {found.fix}"
+
+
+async def test_an_old_pydantic_names_the_place() -> None:
+    of_request = "1 validation error for Request\nbody -> messages\n  field required (type=value_error.missing)\n"
+    of_value = (
+        "pydantic.error_wrappers.ValidationError: 1 validation error for Person\nage\n  value is not a valid integer"
+    )
+    (found,) = (await show_evidence(read_evidence(of_request))).findings
+    (value,) = (await show_evidence(read_evidence(f"{of_value} (type=type_error.integer)\n"))).findings
+
+    assert "`messages`" in found.title
+    assert (value.code, "`Person`" in str(value.detail)) == ("PD445", True)
+
+
+def test_a_cut_answer_below_its_caption_is_read() -> None:
+    cut = (
+        '{\n"object": "chat.completion",\n"choices": [\n{\n"message": {\n"role": "assistant",\n"content": "Hi"\n}\n}\n'
+    )
+
+    assert read_evidence(f"Result:\n{cut}").words == read_evidence(cut).words
