@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_PAIR = re.compile(r"[ \t]{0,24}(?:- )?[\"']?([A-Za-z][\w.-]{1,80})[\"']?[ \t]?[:=](?:[ \t]+(\S[^\n]*))?")
+_PAIR = re.compile(r"[ \t]{0,24}(?:- )?[\"']?([A-Za-z][\w.-]{0,80})[\"']?[ \t]?[:=](?:[ \t]+(\S[^\n]*))?")
 _REPORTS = re.compile(
     r"(?:.*[._-])?(?:errors?|err|message|msg|detail|details|reason|exception|traceback|stderr|stdout|output|log|text"
     r"|content|body|response|description|title|status|code|level|says|cause)",

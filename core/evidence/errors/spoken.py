@@ -31,6 +31,7 @@ from prompt_debugger.core.evidence.errors.not_errors import (
     is_program,
     is_source,
     is_tagged,
+    is_unfilled,
 )
 from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_retrieved
 from prompt_debugger.core.evidence.errors.settings import is_settings
@@ -61,6 +62,8 @@ _RAISES = re.compile(r"(?:raise [A-Z]\w{2,60}\(|throw new [A-Z]\w{2,60}\()")  # 
 _OTHER_WORDS = frozenset({"description", "parameters", "input_schema", "generated_text"})
 _OF_STEP = ("observation", "thought", "response", "action")
 _MAX_DEPTH = 40
+_NAME = re.compile(r"\W{0,4}(?:\w{1,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception)\W{0,4}")
+_MIN_NAMES = 3  # names of exceptions alone that make a list of them
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 
@@ -79,8 +82,11 @@ def spoken_error(text: str) -> FoundError | None:
     text = drop_handlers(drop_manual(drop_captions(drop_unreported(text))))
     text = drop_denied(drop_guidance(drop_documents(text)))
     status: FoundError | None = None
-    for candidate in islice(dict.fromkeys(_candidates(text)), _MAX_TRIED):
-        if is_of_program(candidate):
+    candidates = [*islice(dict.fromkeys(_candidates(text)), _MAX_TRIED)]
+    if sum(_NAME.fullmatch(one) is not None for one in candidates) >= _MIN_NAMES:
+        candidates = [one for one in candidates if _NAME.fullmatch(one) is None]
+    for candidate in candidates:
+        if is_of_program(candidate) or is_unfilled(candidate):
             continue
         found = error_of_text(candidate)
         if found is not None and found.refusal.message not in _PHRASES:

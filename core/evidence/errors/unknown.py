@@ -41,6 +41,7 @@ _FOREIGN = re.compile(
 _PROXIED = re.compile(
     r"request: \"[A-Z]{3,7} (?!\S*(?:/v\d|chat|complet|generat|messages|model|respons|embed|/api/|infer|predict))/"
 )
+_RAISES = re.compile(r"\braise [A-Z]\w{2,60}(?:Error|Exception)\(")
 # A timeout that does not say what was waited for: any program may report one.
 _ONLY_TIMED = re.compile(
     r"(?i)(?=[^\n]*\d)"
@@ -111,8 +112,9 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
 
 
 def _is_of_others(words: str) -> bool:
-    """Return whether words are a field of calls, a heading, or a proxy's error about some other page."""
-    return is_field_of_calls(words) or is_heading(words) or _PROXIED.search(words) is not None
+    """Return whether words are source, a field of calls, a heading, or a proxy's error about some other page."""
+    is_source_line = _RAISES.search(words) is not None
+    return is_source_line or is_field_of_calls(words) or is_heading(words) or _PROXIED.search(words) is not None
 
 
 def _quoted_alone(statement: Statement, found: Classified) -> Statement:

@@ -76,13 +76,20 @@ LISTED = (
     "Rules for the prompt:\n1. If the tool call failed because a required parameter is missing, add a line on it.\n"
     "2. When the context length is exceeded, shorten the history.\n3. Never repeat a call that failed.\n",
 )
+NAMES = '__all__ = [\n    "Box",\n    "BoxTimeoutError",\n    "BoxConnectionError",\n    "BoxRateLimitError",\n]\n'
+LINES = (
+    NAMES,
+    'log.error(\n    "Failed to connect to the model at %s (%s): %s",\n    host, port, error)\n',
+    "        if not key:\n            raise HTTPException(status_code=403, detail=missing_key)\n",
+)
 NOT_LISTED = (
+    "The agent stops with `openai.APITimeoutError` after ten minutes.\n",
     "429 - Rate limit reached for requests per minute\n",
     "model: m\nretries: 3\nerror: 429 rate limit reached for requests\nstatus: 429\n",
 )
 
 
-@pytest.mark.parametrize("text", LISTED)
+@pytest.mark.parametrize("text", [*LISTED, *LINES])
 async def test_lists_of_statuses_settings_and_conditions_report_none(text: str) -> None:
     assert await _findings(text) == []
 
