@@ -33,7 +33,7 @@ _FRAME = re.compile(
 # A name between braces before the end of the literal that contains it.
 _CALLS = re.compile(r"\W{0,8}(?:\w{1,30}_)?tool_calls?['\"]?\s{0,4}[:=]{1,6}\s{0,8}[\[{]")
 _UNFILLED = re.compile(
-    r"%[sdr](?![\w%])(?:[^\"'\n]{0,80}[\"'](?:,|\s?\))|[^\n%]{0,120}%[sdr](?![\w%]))"
+    r"%[sr](?![\w%])(?:[^\"'\n]{0,80}[\"'](?:,|\s?\))|[^\n%]{0,120}%[sdr](?![\w%]))"
     r"|(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
 )
 _HANDLER = re.compile(
@@ -262,7 +262,7 @@ def is_unfilled(words: str) -> bool:
 
     >>> is_unfilled('Could not parse: {text}")'), is_unfilled("missing variables {x}. Escape it like '{{x}}'.")
     (True, False)
-    >>> is_unfilled('No answer from %s: %s", host, error)'), is_unfilled("failed to apply the template: %s at row 3")
+    >>> is_unfilled('No answer from %s: %s", host, error)'), is_unfilled('Not callable: %s in strftime_now("%Y-%m-%d")')
     (True, False)
     """
     return _UNFILLED.search(words) is not None
