@@ -63,6 +63,7 @@ _OF_CHAT = re.compile(
 )
 # What a traceback of a chat template has, if nothing else in it shows what is rendered.
 _OF_MESSAGES = re.compile(r"\bmessages?\b|\brole\b|generation_prompt|conversation|\"<(?:template|unknown|string)>\"")
+_RENDERS = re.compile(r"\brender(?:_\w{1,30})?\(")  # the source line at which a program renders something
 _FOLDERS = re.compile(
     r"File \"(?:[^\"\n]{0,200}[/\\](?:site|dist)-packages[/\\]|[^\"\n]{0,200}[/\\](?=[^\"\n/\\]{1,200}\"))"
 )
@@ -144,7 +145,7 @@ def is_about_chat(text: str) -> bool:
 
 def is_of_other_template(text: str) -> bool:
     """Return whether a text is a traceback of Jinja in a program that has nothing to do with chats, as a web page's."""
-    if "jinja2" not in text or FRAME.search(text) is None:
+    if "jinja2" not in text or FRAME.search(text) is None or _RENDERS.search(text) is None:
         return False
     speaker = speaker_of(text)
     if speaker is not None and speaker.title != "Jinja":
