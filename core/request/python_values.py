@@ -16,11 +16,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.request.harmless_calls import METHODS, made_of, placeholder_of
+from prompt_debugger.core.request.langchain_messages import ROLE_BY_CLASS, message_of
 from prompt_debugger.core.request.places import Path
 from prompt_debugger.core.request.pydantic_classes import Classes
 
@@ -384,32 +384,3 @@ def _source(node: ast.expr) -> str:
         return ast.unparse(node)[:200] if sum(1 for _ in ast.walk(node)) < 200 else type(node).__name__
     except (RecursionError, ValueError):
         return type(node).__name__
-
-
-ROLE_BY_CLASS: Final[Mapping[str, str]] = {
-    "HumanMessage": "user",
-    "SystemMessage": "system",
-    "AIMessage": "assistant",
-    "ToolMessage": "tool",
-}
-
-
-def message_of(name: str, arguments: JSONObject) -> JSONObject:
-    """Return the message that a class of LangChain stands for, of its content, calls, call id and name."""
-    message: JSONObject = {"role": ROLE_BY_CLASS[name], "content": arguments.get("content", "")}
-    calls = arguments.get("tool_calls")
-    if isinstance(calls, list) and calls:
-        message["tool_calls"] = [_call(call) for call in calls]
-        message["content"] = message["content"] or None
-    return message | {key: arguments[key] for key in ("tool_call_id", "name") if arguments.get(key) is not None}
-
-
-def _call(call: JSON) -> JSON:
-    if not isinstance(call, dict) or "function" in call:
-        return call
-    arguments = json.dumps(call.get("args", {}), ensure_ascii=False)
-    return {
-        "id": call.get("id"),
-        "type": "function",
-        "function": {"name": call.get("name"), "arguments": arguments},
-    }
