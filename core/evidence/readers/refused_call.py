@@ -21,9 +21,7 @@ _BEGINS = re.compile(
 )
 _SIGNS = ("Invalid input for tool", "invalid [tool=")
 _ENDS = re.compile(r"\.?\s{0,8}\bError(?: message)?:")
-_TOOL = re.compile(
-    r"\binvalid \[tool=(?P<name>[\w.:/-]{1,100}<(?:(?!, error=)[^\]\n]){1,2000})(?:, error=[^\n]{0,4000})?\]"
-)
+_TOOL = re.compile(r"\binvalid \[tool=(?P<name>[\w.:/-]{1,100}<[^\]\n]{1,2000})\]")
 _NOTE = "The call was read from the words of a client that refused it; the answer around it was not copied."
 
 
@@ -38,7 +36,7 @@ def _call(text: str) -> tuple[str, str] | None:
     found = _BEGINS.search(text)
     if found is None:
         garbled = _TOOL.search(text)
-        return None if garbled is None else (garbled["name"], "{}")
+        return None if garbled is None else (garbled["name"].partition(", error=")[0], "{}")
     end = _ENDS.search(text, found.end())
     stop = text.find("\n\n", found.end()) if end is None else end.start()
     arguments = text[found.end() : stop if stop >= 0 else len(text)].strip()
