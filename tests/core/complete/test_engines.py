@@ -509,7 +509,8 @@ for path in sorted([*pathlib.Path("core").rglob("*.py"), *pathlib.Path("ui").rgl
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Compare):
             parts = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
-            if any(getattr(part, "attr", getattr(part, "id", None)) in ("kind", "engine") for part in parts):
+            names = [getattr(part, "attr", getattr(part, "id", None)) for part in parts]
+            if any(name in ("kind", "server_kind", "engine") for name in names):
                 if any(isinstance(part, ast.Constant) and part.value in sys.argv[1:] for part in parts):
                     found.add(path.as_posix())
         items = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
