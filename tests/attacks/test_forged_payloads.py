@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from prompt_debugger.core.base.types import JSON
+from tests.attacks.conftest import MODES
 from tests.attacks.listener import listening
 from tests.attacks.page import RunningPage, Visitor
+from tests.examples import ASKED
 
 INSIDE = ("http://169.254.169.254/latest/meta-data/", "http://[64:ff9b::7f00:1]:%d/", "http://localhost:%d/")
 
@@ -62,12 +64,16 @@ async def send(visitor: Visitor, ways: Iterable[str], body: dict[str, Any]) -> l
     return [await visitor.status_of(way, body) for way in ways]
 
 
-async def test_a_file_that_is_forged_into_any_event_is_neither_looked_up_nor_fetched(running: RunningPage) -> None:
+async def test_a_file_that_is_forged_into_any_event_is_neither_looked_up_nor_fetched(
+    running: RunningPage, request: pytest.FixtureRequest
+) -> None:
     with listening() as listener:
         urls = [listener.url, *(url % listener.port if "%d" in url else url for url in INSIDE)]
-        every = [shape for url in urls for shape in forgeries(url)]
-        # A plain file in every place, and at each place two more of the shapes and addresses in turn.
-        shapes = itertools.cycle([(every[0], *every[at : at + 2]) for at in range(1, len(every), 2)])
+        plain, *others = [shape for url in urls for shape in forgeries(url)]
+        # A plain file in every place, and at each place another of the shapes and addresses in turn, in each mode of
+        # the page a different one.
+        first = MODES.index(request.node.callspec.params["running"]) * len(others) // len(MODES)
+        shapes = itertools.islice(itertools.cycle([(plain, other) for other in others]), first, None)
         async with Visitor(running) as visitor:
             for event in running.events:
                 ways, own = own_ways(running, event), visitor.body(event)
@@ -111,7 +117,7 @@ def wild(rng: random.Random, depth: int = 0) -> JSON:
     return {rng.choice(keys): wild(rng, depth + 1) for _ in range(rng.randrange(4))}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(8 if ASKED else 2))
 async def test_whatever_is_sent_to_any_event_the_page_answers_and_goes_on(running: RunningPage, seed: int) -> None:
     """Fields of the right kind with odd values, and of no kind at all: no 500, no traceback, and the page is there."""
     rng = random.Random(seed)
