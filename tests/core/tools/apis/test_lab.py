@@ -50,33 +50,38 @@ _COPIED = ("NOT_FOUND", "CALLED_IN_NAMESPACE")
 _SYSTEMS = {"messages request: request conversion", "messages prompt: request conversion"}
 
 
-@pytest.mark.parametrize(
-    ("name", "kinds"),
-    [
-        ("BY_RESPONSES", _SYSTEMS),
-        ("BUILT_IN", {"responses status: request conversion", *_SYSTEMS}),
-        ("SEALED", {"responses status: request checks"}),
-        ("GOES_ON", {"responses status: request checks"}),
-        ("BY_MESSAGES", set()),
-        ("THINKING", {"messages status: request conversion"}),
-        ("MANY_TOOLS", _SYSTEMS),
-        ("TWO_CALLS", _SYSTEMS),
-        ("SUMMARISED", set()),
-        ("PATCHED", {"responses status: request conversion", *_SYSTEMS}),
-        ("WITH_EFFORT", set()),
-        ("ADAPTIVE", set()),
-        ("FAILED_RESULT", set()),
-        ("SERVER_TOOL", {"messages status: request conversion"}),
-        ("TITLE", {"responses status: request checks", "messages status: request checks"}),
-        ("LISTED", set()),
-        ("NOT_FOUND", set()),
-        ("NO_SYSTEM", set()),
-        ("NAMESPACES", _SYSTEMS),
-        ("CALLED_IN_NAMESPACE", set()),
-        ("SEARCHED_TOOLS", {"responses status: request conversion"}),
-    ],
+_KINDS: tuple[tuple[str, set[str]], ...] = (
+    ("BY_RESPONSES", _SYSTEMS),
+    ("BUILT_IN", {"responses status: request conversion", *_SYSTEMS}),
+    ("SEALED", {"responses status: request checks"}),
+    ("GOES_ON", {"responses status: request checks"}),
+    ("BY_MESSAGES", set()),
+    ("THINKING", {"messages status: request conversion"}),
+    ("MANY_TOOLS", _SYSTEMS),
+    ("TWO_CALLS", _SYSTEMS),
+    ("SUMMARISED", set()),
+    ("PATCHED", {"responses status: request conversion", *_SYSTEMS}),
+    ("WITH_EFFORT", set()),
+    ("ADAPTIVE", set()),
+    ("FAILED_RESULT", set()),
+    ("SERVER_TOOL", {"messages status: request conversion"}),
+    ("TITLE", {"responses status: request checks", "messages status: request checks"}),
+    ("LISTED", set()),
+    ("NOT_FOUND", set()),
+    ("NO_SYSTEM", set()),
+    ("NAMESPACES", _SYSTEMS),
+    ("CALLED_IN_NAMESPACE", set()),
+    ("SEARCHED_TOOLS", {"responses status: request conversion"}),
 )
-@pytest.mark.parametrize("is_streamed", [True, False])
+# In turn whole and streamed; through a night each in both ways.
+_ASKED = [
+    pytest.param(name, kinds, is_streamed, id=f"{name}-{'streamed' if is_streamed else 'whole'}")
+    for index, (name, kinds) in enumerate(_KINDS)
+    for is_streamed in ((False, True) if ASKED else (index % 2 == 0,))
+]
+
+
+@pytest.mark.parametrize(("name", "kinds", "is_streamed"), _ASKED)
 def test_requests_of_agents_differ_by_their_causes_alone(lab_url, lab_model_dir, name, kinds, is_streamed):
     held = next(module for module in (agents, more_agents, newest_agents) if hasattr(module, name))
     body = {**getattr(held, name), "stream": is_streamed}
