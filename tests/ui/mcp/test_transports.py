@@ -17,6 +17,8 @@ from tests.ui.mcp.dropping import REQUEST, StallingServer
 from tests.warm.program import warm_environment
 
 ANY_TRANSPORT = pytest.mark.parametrize("connected", ["stdio", "http"], indirect=True)
+OVER_STDIO = pytest.mark.parametrize("connected", ["stdio"], indirect=True)
+OVER_HTTP = pytest.mark.parametrize("connected", ["http"], indirect=True)
 TEMPLATE = (assets_dir() / "lab-model" / "chat_template.jinja").read_text()
 DROPPED = json.loads((assets_dir() / "examples" / "dropped-call.json").read_text())["request"]
 
@@ -58,27 +60,48 @@ async def call(client, name, **arguments):
     return answer.content[0].text, answer.structured_content
 
 
-@pytest.mark.lab
-@ANY_TRANSPORT
-async def test_the_dropped_call_of_a_request_is_found_its_fix_tried_and_reported(connected, lab_url):
-    said = []
+async def run_dropped(client, said):
+    """Run the request whose call is dropped; return the run and its finding that has a fix to try."""
 
     async def note(progress, total, sentence):
         said.append(sentence)
 
+    ran = (await client.call_tool("run", {"request": DROPPED}, progress_callback=note)).structured_content
+    return ran, next(one for one in ran["findings"] if one["change"] and one["change"]["can_try"])
+
+
+async def raw_of(client, handle):
+    return (await client.read_resource(f"prompt-debugger://runs/{handle}/raw")).contents[0].text
+
+
+@pytest.mark.lab
+@OVER_STDIO
+async def test_a_run_reports_its_progress_and_is_explained_and_read_back(connected, lab_url):
+    said = []
     async with connected("--endpoint", lab_url) as client:
-        ran = (await client.call_tool("run", {"request": DROPPED}, progress_callback=note)).structured_content
-        found = next(one for one in ran["findings"] if one["change"] and one["change"]["can_try"])
+        ran, found = await run_dropped(client, said)
         _, explained = await call(client, "explain", code=found["code"], handle=ran["handle"])
-        text, tried = await call(client, "try_fix", handle=ran["handle"], code=found["code"])
-        report, _ = await call(client, "more", handle=tried["handle"], part="report")
-        _, shrunk = await call(client, "shrink", handle=ran["handle"])
-        place = f"prompt-debugger://runs/{ran['handle']}/raw"
-        raw = (await client.read_resource(place)).contents[0].text
+        raw = await raw_of(client, ran["handle"])
 
     assert ran["verdict"]["dropped_calls"] == 1
     assert said[-1] == "Done"
     assert explained["in_this_run"]
+    assert "get_weather" in raw
+
+
+@pytest.mark.lab
+@OVER_HTTP  # where a call that takes long has more to overcome
+async def test_the_dropped_call_of_a_request_is_found_its_fix_tried_and_reported(connected, lab_url):
+    said = []
+    async with connected("--endpoint", lab_url) as client:
+        ran, found = await run_dropped(client, said)
+        text, tried = await call(client, "try_fix", handle=ran["handle"], code=found["code"])
+        report, _ = await call(client, "more", handle=tried["handle"], part="report")
+        _, shrunk = await call(client, "shrink", handle=ran["handle"])
+        raw = await raw_of(client, ran["handle"])
+
+    assert ran["verdict"]["dropped_calls"] == 1
+    assert said[-1] == "Done"
     assert (tried["worked"], tried["verdict"]["dropped_calls"]) == (True, 0)
     assert ran["verdict"]["sentence"] in text
     assert report.index("Tested on the same server") < report.index(found["title"])
@@ -104,7 +127,7 @@ async def test_what_asks_no_server_is_answered(connected):
 
 
 @pytest.mark.vllm
-@ANY_TRANSPORT
+@OVER_STDIO
 async def test_a_template_is_checked_with_the_parsers_of_an_engine(connected):
     async with connected() as client:
         text, checked = await call(client, "check", chat_template=TEMPLATE, tool_parser="kimi_k2")
