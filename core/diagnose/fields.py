@@ -145,9 +145,12 @@ def form_of_odd_calls(message: JSONObject) -> str | None:
 
 def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ...]:
     """Return the tool calls of a message that are objects; `path` is the message's own path."""
+    held = as_list(message.get("tool_calls"))
+    if not held:  # as in most messages
+        return ()
     calls = []
     prefix = f"{path}." if path else ""
-    for index, call in enumerate(as_list(message.get("tool_calls"))):
+    for index, call in enumerate(held):
         if isinstance(call, dict):
             has_function = isinstance(call.get("function"), dict)
             function = as_object(call.get("function")) if has_function else call

@@ -209,17 +209,17 @@ def known_fault(trace: Trace) -> tuple[Fault, CallField | None] | None:
     server = trace.server
     if server is None:
         return None
+    models = " ".join(model_names(trace)).lower()
     for fault in FAULTS:
-        if fault.kind == server.kind and _is_met(trace, server, fault) and _may_have(server, fault):
+        if fault.kind == server.kind and _is_met(models, server, fault) and _may_have(server, fault):
             shown = next(_shown(trace, fault.sign), None)
             if shown is not None:
                 return fault, shown[0]
     return None
 
 
-def _is_met(trace: Trace, server: Server, fault: Fault) -> bool:
-    """Return whether the server runs a parser with the fault, and a model that triggers it."""
-    models = " ".join(model_names(trace)).lower()
+def _is_met(models: str, server: Server, fault: Fault) -> bool:
+    """Return whether the server runs a parser with the fault, and one of the models that trigger it."""
     is_of_model = not fault.models or any(word in models for word in fault.models)
     return is_of_model and (not fault.parsers or server.tool_parser in fault.parsers)
 

@@ -83,6 +83,8 @@ def _mapping_to_json(value: Mapping[str, object], dump: Callable[[Mapping[str, o
 
 def _is_plain(value: JSON, depth: int) -> bool:
     """Return whether a document can say a value that is nested at most so deep."""
+    if isinstance(value, str):  # nearly all are
+        return True
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
