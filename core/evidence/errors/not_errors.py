@@ -28,7 +28,7 @@ _MAX_SCRIPT = 20_000
 _IN_COMMENT = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b|\b[45]\d\d\b|[\"']error[\"']|\berror ?:|Traceback")
 _MAX_CODE_LINES = 4
 _FRAME = re.compile(
-    r"(?m)^\s*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
+    r"(?m)^[ \t]*File \"[^\"\n]{1,200}\", line \d{1,7}|\bat [\w.$<> ]{1,80} \(?[\w./\\:-]{1,120}\.[jt]sx?:\d{1,7}"
 )
 # A name between braces before the end of the literal that contains it.
 _CALLS = re.compile(r"\W{0,8}(?:\w{1,30}_)?tool_calls?['\"]?\s{0,4}[:=]{1,6}\s{0,8}[\[{]")
