@@ -20,12 +20,12 @@ from prompt_debugger.core.evidence.copying.listed_events import join_listed
 from prompt_debugger.core.evidence.copying.wrapped import unwrap
 from prompt_debugger.core.evidence.errors.crash_beside import add_crash
 from prompt_debugger.core.evidence.errors.further import add_other_errors
-from prompt_debugger.core.evidence.errors.not_errors import is_advice
 from prompt_debugger.core.evidence.errors.spoken import spoken_error
 from prompt_debugger.core.evidence.errors.tracebacks import TRACEBACK, cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.logs.partial_parse import drop_progress
+from prompt_debugger.core.evidence.no_errors.manuals import is_advice
 from prompt_debugger.core.evidence.open_fence import open_fence
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error

@@ -23,11 +23,11 @@ from prompt_debugger.core.evidence.answers.shapes import chunk_within
 from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.entries import add_others, entries_of
 from prompt_debugger.core.evidence.errors.http import head_at_end
-from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.har import read_har
 from prompt_debugger.core.evidence.mixed import read_mixed
+from prompt_debugger.core.evidence.no_errors.transcripts import is_agents_log
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.base import checked_row
 from prompt_debugger.core.evidence.recognise import (

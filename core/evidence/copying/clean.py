@@ -48,8 +48,8 @@ from prompt_debugger.core.evidence.copying.wrapped import (
     unwrap_escaped,
     unwrap_paragraphs,
 )
-from prompt_debugger.core.evidence.errors.not_reported import drop_code_errors
 from prompt_debugger.core.evidence.logs.columns import joined_entries
+from prompt_debugger.core.evidence.no_errors.transcripts import drop_code_errors
 from prompt_debugger.core.evidence.values.json_of import json_of
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")

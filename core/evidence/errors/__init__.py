@@ -1,1 +1,1 @@
-"""Errors as people copy them, and what speaks of errors though none came."""
+"""Errors as people copy them; what names errors though none came is in `no_errors`."""

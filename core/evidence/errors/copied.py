@@ -21,26 +21,17 @@ from typing import NamedTuple
 from prompt_debugger.core.base.types import Refusal, Stage
 from prompt_debugger.core.complete.backends.error_words import faults_in, words_of_value
 from prompt_debugger.core.evidence.errors.cut_body import BODY, MAX_STARTS, cut_body_in
-from prompt_debugger.core.evidence.errors.denied import drop_denied
 from prompt_debugger.core.evidence.errors.dotnet import error_of_dotnet
 from prompt_debugger.core.evidence.errors.http import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.errors.in_strings import error_in_string, plain_of_javascript
 from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
-from prompt_debugger.core.evidence.errors.not_errors import (
-    below_source,
-    drop_handlers,
-    drop_manual,
-    is_program,
-    is_source,
-    is_unfilled,
-)
-from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_judgement, is_retrieved
 from prompt_debugger.core.evidence.errors.printed import error_of_print
 from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
-from prompt_debugger.core.evidence.errors.settings import is_settings
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning, is_of_other_template
 from prompt_debugger.core.evidence.errors.values import error_of_value
-from prompt_debugger.core.evidence.reports.captions import drop_captions
+from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
+from prompt_debugger.core.evidence.no_errors.programs import below_source, is_source, is_unfilled
+from prompt_debugger.core.evidence.no_errors.transcripts import drop_unreported, is_judgement
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.printed_values import as_utf8, plain_of_rust, python_value_at, value_at
 from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
@@ -110,10 +101,10 @@ class FoundError(NamedTuple):
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    if is_program(text) or is_retrieved(text) or is_settings(text):
+    if reports_nothing(text):
         return None
     text = _BOX.sub(" ", drop_unreported(plain_of_javascript(plain_of_rust(text[:MAX_CHARS]))))
-    text = drop_denied(drop_handlers(drop_manual(drop_captions(text))))
+    text = drop_unmeant(text)
     if text.lstrip().startswith(("data:", "event:")):
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.evidence.errors.not_errors import is_source
+from prompt_debugger.core.evidence.no_errors.programs import is_source
 from prompt_debugger.core.evidence.values.printed_values import unquoted
 from prompt_debugger.core.known_errors import Recognised, quoted_output, recognise_error
 

@@ -19,25 +19,11 @@ from prompt_debugger.core.base.http_status import STATUS_NAMES
 from prompt_debugger.core.base.json_values import strings_in
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_text
-from prompt_debugger.core.evidence.errors.denied import drop_denied
-from prompt_debugger.core.evidence.errors.not_errors import (
-    drop_documents,
-    drop_guidance,
-    drop_handlers,
-    drop_manual,
-    is_command,
-    is_manual,
-    is_of_program,
-    is_program,
-    is_source,
-    is_tagged,
-    is_unfilled,
-)
-from prompt_debugger.core.evidence.errors.not_reported import drop_unreported, is_retrieved
-from prompt_debugger.core.evidence.errors.settings import is_settings
 from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, may_report
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
-from prompt_debugger.core.evidence.reports.captions import drop_captions
+from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
+from prompt_debugger.core.evidence.no_errors.programs import is_command, is_of_program, is_unfilled
+from prompt_debugger.core.evidence.no_errors.transcripts import drop_unreported
 from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
 from prompt_debugger.core.known_errors import innermost
 
@@ -69,18 +55,9 @@ _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECAS
 
 def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
-    if (
-        len(text) > _MAX_CHARS
-        or is_retrieved(text)
-        or is_source(text)
-        or is_manual(text)
-        or is_program(text)
-        or is_tagged(text)
-        or is_settings(text)
-    ):
+    if len(text) > _MAX_CHARS or reports_nothing(text, by_words=True):
         return None
-    text = drop_handlers(drop_manual(drop_captions(drop_unreported(text))))
-    text = drop_denied(drop_guidance(drop_documents(text)))
+    text = drop_unmeant(drop_unreported(text), by_words=True)
     status: FoundError | None = None
     candidates = [*islice(dict.fromkeys(_candidates(text)), _MAX_TRIED)]
     if sum(_NAME.fullmatch(one) is not None for one in candidates) >= _MIN_NAMES:

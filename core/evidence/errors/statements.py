@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from prompt_debugger.core.evidence.errors.not_errors import is_command
 from prompt_debugger.core.evidence.errors.tracebacks import EXCEPTION, FRAME, TRACEBACK
+from prompt_debugger.core.evidence.no_errors.programs import is_command
 from prompt_debugger.core.known_errors import words_as_one_line
 
 _MAX_EXCEPTIONS = 6

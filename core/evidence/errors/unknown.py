@@ -14,16 +14,12 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.evidence.errors.documentation import is_heading
-from prompt_debugger.core.evidence.errors.not_errors import (
-    drop_documents,
-    drop_guidance,
-    is_field_of_calls,
-    is_manual,
-    is_source,
-)
 from prompt_debugger.core.evidence.errors.statements import MAX_ALONE, Statement, statements_in
 from prompt_debugger.core.evidence.errors.tracebacks import EXCEPTION, FRAME, place_of, raised_without_words
+from prompt_debugger.core.evidence.no_errors.data import drop_documents
+from prompt_debugger.core.evidence.no_errors.documentation import is_heading
+from prompt_debugger.core.evidence.no_errors.manuals import drop_guidance, is_manual
+from prompt_debugger.core.evidence.no_errors.programs import is_field_of_calls, is_source
 from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of
 
 _SCORE = 0.62  # less than that of a log, which is read with the error in it

@@ -22,9 +22,9 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import has_any, line_end
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.evidence.errors.not_errors import is_script
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.programs import is_script
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import CUT_NOTE
 from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of

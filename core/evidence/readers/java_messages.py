@@ -17,9 +17,9 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.evidence.errors.copied import error_of_text
-from prompt_debugger.core.evidence.errors.not_errors import is_script
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.programs import is_script
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of

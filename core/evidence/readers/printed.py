@@ -18,10 +18,10 @@ from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers.read import read_answer, read_stream
 from prompt_debugger.core.evidence.copying.gaps import has_no_reason
-from prompt_debugger.core.evidence.errors.not_errors import is_script
-from prompt_debugger.core.evidence.errors.not_reported import harmless
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.programs import is_script
+from prompt_debugger.core.evidence.no_errors.transcripts import harmless
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import (
     CUT_NOTE,

@@ -14,9 +14,9 @@ import re
 from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.evidence.answers.read import read_answer
-from prompt_debugger.core.evidence.errors.not_errors import is_script
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.programs import is_script
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer, forget_end
 from prompt_debugger.core.evidence.values.printed_objects import answer_of

@@ -11,9 +11,9 @@ import re
 
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
-from prompt_debugger.core.evidence.errors.not_reported import is_agents_log
 from prompt_debugger.core.evidence.evidence import Evidence, content_alone
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.transcripts import is_agents_log
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.formats import CONTROL_TOKEN

@@ -13,9 +13,9 @@ import re
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ChatResult, JSONObject
-from prompt_debugger.core.evidence.errors.not_errors import is_script
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.programs import is_script
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
 from prompt_debugger.core.evidence.values.json_of import json_of

@@ -15,8 +15,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from prompt_debugger.core.evidence.errors.not_errors import has_code, is_source
 from prompt_debugger.core.evidence.evidence import Evidence, Part, content_alone
+from prompt_debugger.core.evidence.no_errors.programs import has_code, is_source
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.reports.leads import is_of_other
 from prompt_debugger.core.evidence.reports.report_text import is_template

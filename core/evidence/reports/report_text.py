@@ -14,11 +14,12 @@ import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.errors import RequestError, shorten
-from prompt_debugger.core.evidence.errors.not_errors import has_code, is_manual, is_source
-from prompt_debugger.core.evidence.errors.not_reported import harmless, is_agents_log
 from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.errors.unknown import other_program
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.manuals import is_manual
+from prompt_debugger.core.evidence.no_errors.programs import has_code, is_source
+from prompt_debugger.core.evidence.no_errors.transcripts import harmless, is_agents_log
 from prompt_debugger.core.evidence.recognise import MARKER, PRINTED_LIST, recognise
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of

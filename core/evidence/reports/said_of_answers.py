@@ -13,7 +13,9 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.reported_words import Reported
-from prompt_debugger.core.evidence.errors.not_errors import drop_advice, is_manual, is_source, is_tagged
+from prompt_debugger.core.evidence.no_errors.data import is_tagged
+from prompt_debugger.core.evidence.no_errors.manuals import drop_advice, is_manual
+from prompt_debugger.core.evidence.no_errors.programs import is_source
 from prompt_debugger.core.evidence.reports.words_around import prose_of, sentences_of
 
 _MAX_CHARS = 30_000  # of a report; what is longer is a document about many things

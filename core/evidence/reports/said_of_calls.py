@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from prompt_debugger.core.diagnose.reported_words import Reported
-from prompt_debugger.core.evidence.errors.not_errors import drop_advice, is_manual, is_source
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.manuals import drop_advice, is_manual
+from prompt_debugger.core.evidence.no_errors.programs import is_source
 from prompt_debugger.core.evidence.reports.said_of_answers import reported_answers
 from prompt_debugger.core.evidence.reports.words_around import prose_of, sentences_of
 

@@ -18,9 +18,9 @@ from prompt_debugger.core.diagnose.calls.written_calls import CALL_EXPECTED, CAM
 from prompt_debugger.core.evidence.commands.command_lines import find_commands, find_parser_command, names_server
 from prompt_debugger.core.evidence.commands.flags import flags_of, server_of
 from prompt_debugger.core.evidence.commands.lost_flags import find_lost_flags
-from prompt_debugger.core.evidence.errors.not_errors import is_program, is_source
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.programs import is_program, is_source
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.reports.blocks import BlockKind
 from prompt_debugger.core.evidence.reports.mentions import mentioned_server, version_in

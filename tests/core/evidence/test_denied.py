@@ -8,7 +8,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.errors.denied import drop_denied
+from prompt_debugger.core.evidence.no_errors.denied import drop_denied
 from prompt_debugger.core.evidence.reports.mentions import mentioned_server
 from tests.attacks.growth import grows_linearly
 

@@ -8,7 +8,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.errors.documentation import drop_documentation, has_front_matter, is_heading
+from prompt_debugger.core.evidence.no_errors.documentation import drop_documentation, has_front_matter, is_heading
 
 PAGES = (
     '---\ntitle: "Summaries"\n---\nThe summary model must be installed. If `summary_model` is empty, it fails with '

@@ -6,9 +6,9 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.errors.docstrings import drop_docstrings
-from prompt_debugger.core.evidence.errors.not_errors import drop_handlers
-from prompt_debugger.core.evidence.errors.release_notes import drop_release_notes
+from prompt_debugger.core.evidence.no_errors.docstrings import drop_docstrings
+from prompt_debugger.core.evidence.no_errors.programs import drop_handlers
+from prompt_debugger.core.evidence.no_errors.release_notes import drop_release_notes
 from tests.attacks.growth import grows_linearly
 
 NOT_REPORTED = (

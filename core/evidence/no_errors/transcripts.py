@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.evidence.errors.docstrings import drop_docstrings
-from prompt_debugger.core.evidence.errors.release_notes import drop_release_notes
+from prompt_debugger.core.evidence.no_errors.docstrings import drop_docstrings
+from prompt_debugger.core.evidence.no_errors.release_notes import drop_release_notes
 
 _TURN = re.compile(
     r"(?:\A|(?<=\n)|(?<=\\n))[ \t'\"]{0,4}(?P<who>User|Customer|Client|Caller|Human|Agent|Assistant|Support|Operator"
