@@ -17,6 +17,21 @@ SENTENCES: tuple[KnownError, ...] = (
         "often be read from there.",
         "https://github.com/groq/groq-typescript/issues/28",
     ),
+    *(
+        KnownError(
+            says,
+            Stage.PARSE,
+            "The arguments that the model wrote for a call are not JSON, and the API answers with an error in place of "
+            "the answer.",
+            "Ask again, with a lower temperature if it happens again, and allow more tokens where the call ends early; "
+            "`failed_generation` in the answer's body shows what it wrote.",
+            "https://github.com/aaif-goose/goose/issues/4017",
+        )
+        for says in (
+            "tool_use_failed: Failed to parse tool call arguments as JSON",
+            "Failed to parse tool call arguments as JSON (code: tool_use_failed",
+        )
+    ),
     KnownError(
         "attempted to call tool '{name}' which was not in request.tools",
         Stage.CONTRACT,

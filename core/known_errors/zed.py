@@ -20,4 +20,13 @@ SENTENCES: tuple[KnownError, ...] = (
         field="tools",
         cause=Cause.CLIENT,
     ),
+    KnownError(
+        "Failed to receive tool input: missing field {name}",
+        Stage.CONTRACT,
+        "The call that the model wrote lacks a parameter that Zed's tool requires.",
+        "Ask again, or use a model that keeps to the tool's schema; if it happens with each call, compare the call in "
+        "the thread with the tool's parameters, and update Zed.",
+        "https://github.com/zed-industries/zed/issues/56408",
+        example="Failed to receive tool input: missing field `path`",
+    ),
 )

@@ -229,7 +229,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "put `prompt-debugger capture` in between; then paste what it shows.",
         is_distinctive=False,
         has_reason=False,
-        unless=r"\(Service: \w{1,40}, Status Code: \d{3}"
+        unless=r"\(Service: \w{1,40}, Status Code: \d{3}|\bmessage: (?:error: )?[a-z][^:/]{14}"
         r"|for url:? ?\S{1,300}+(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
         r"(?!for more|note|see )[a-z'\"{][^:/]{14}"
         r"|status[_ ]?code[:= ]{1,3}[45]\d\d ?[:,-] ?"

@@ -402,6 +402,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=r"unexpected empty grammar|does not match|did not match"
         r"|json_schema\W{0,3}(?:is )?(?:not (?:supported|available)|unsupported)"
         r"|response_?format\W.{0,30}?(?:not (?:supported|available)|unsupported)"
+        r"|(?:receive|read|parse) tool (?:input|arguments): missing field"
         r"|into the target type: (?:tools\[\d{1,6}\]|response_format): missing field",
     ),
     ErrorClass(
