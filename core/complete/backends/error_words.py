@@ -253,6 +253,8 @@ def faults_in(text: str) -> list[JSON]:
 
     >>> faults_in("[{'type': 'missing', 'loc': ('body', 'messages'), 'msg': 'Field required'}]")
     [{'loc': ['body', 'messages'], 'msg': 'Field required'}]
+    >>> faults_in("[{'type': 'missing', 'loc': ('body', 'messages'), 'msg': 'Field required', 'input': {'a")
+    [{'loc': ['body', 'messages'], 'msg': 'Field required'}]
     """
     listed = _closed(text.strip())
     if listed.startswith("[{") and listed.endswith("}]") and "'loc':" in listed and len(listed) <= _MAX_LISTED:
@@ -278,9 +280,9 @@ def _closed(listed: str) -> str:
     if listed.endswith("}]"):
         return listed
     last = max(listed.rfind(end) for end in ("}, {'type': ", "},\n{'type': "))
-    begun = _BEGUN.match(listed, last + 2) if last >= 0 else None
-    whole = listed[: last + 1] if last >= 0 else ""
-    return f"{whole}, {begun[0].strip()}}}]" if begun is not None else f"{whole}]"
+    begun = _BEGUN.match(listed, last + 2 if last >= 0 else 1)
+    whole = listed[: last + 1] + ", " if last >= 0 else "["
+    return f"{whole}{begun[0].strip()}}}]" if begun is not None else f"{whole.removesuffix(', ')}]"
 
 
 def _given(value: str | None) -> JSONObject:

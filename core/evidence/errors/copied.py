@@ -62,6 +62,7 @@ _OF_CHAT = re.compile(
     r"google\.genai|langchain\w{0,20})\.|TemplateError|UndefinedError|TemplateSyntaxError|HarmonyError|APIStatusError|"
     r"APICallError|AI_APICallError"
 )
+_LISTED_FAULTS = re.compile(r"(?:[A-Za-z][\w .]{0,30}: )?(?=\[\{'type': '\w{1,60}', 'loc': \()")  # their end may be cut
 _OF_JINJA = re.compile(r"(?:jinja2\.exceptions\.)?(?:Template\w{0,20}|Undefined)Error\Z")
 # vLLM's log of a tool parser that failed: these words, then a traceback, each line with its own head.
 _PARSER_FAILED = re.compile(
@@ -226,7 +227,9 @@ def _decode_error_before(text: str, stop: int) -> re.Match[str] | None:
 def _read_faults(text: str) -> FoundError | None:
     """Read a bare list of a request's faults: as Python prints it, or as pydantic writes it."""
     stripped = _restore_line_breaks(text.strip())
-    is_listed = stripped.startswith("[{") and stripped.endswith("}]")
+    labelled = _LISTED_FAULTS.match(stripped)
+    stripped = stripped if labelled is None else stripped[labelled.end() :]
+    is_listed = labelled is not None or (stripped.startswith("[{") and stripped.endswith("}]"))
     if not is_listed and _OF_REQUEST.search(stripped) is None:
         return None
     faults = [] if not is_listed and _is_said_by_a_known_program(text) else faults_in(stripped)

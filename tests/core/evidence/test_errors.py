@@ -219,6 +219,19 @@ SHAPES = {
 
 
 @pytest.mark.slow
+def test_faults_that_fastapi_lists_are_read_below_a_label_and_where_the_copy_ends():
+    whole = (
+        "EXCEPTION: [{'type': 'string_type', 'loc': ('body', 'messages', 0), 'msg': 'Input should be a valid string',"
+    )
+    cut = whole + " 'input': ['a', {'b': [{"
+
+    found = error_of_text(cut)
+
+    assert found is not None
+    assert (found.refusal.field, "should be a valid string" in found.refusal.message) == ("messages[0]", True)
+    assert error_of_text("SETTINGS: [{'type': 'string_type', 'default': 'a'}]") is None
+
+
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_errors_are_found_in_linear_time(shape):
     head, part = shape
