@@ -70,6 +70,26 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CONNECTION,
         is_general=True,
     ),
+    *(
+        KnownError(
+            says,
+            Stage.COMPLETE,
+            "No way through the network leads to that address: the machine is off or has another address, a firewall "
+            "drops the packets, or this program may not use the local network.",
+            "Open the same address with `curl` on the machine where the client runs. If that works, allow the client "
+            "the local network (macOS: Privacy & Security, Local Network), or take the address that is valid inside "
+            "its container; if not, check address, firewall and VPN.",
+            source,
+            cause=Cause.CONNECTION,
+            is_distinctive=is_distinctive,
+            is_general=True,
+        )
+        for says, source, is_distinctive in (
+            ("EHOSTUNREACH", "https://nodejs.org/api/os.html#error-constants", True),
+            ("ENETUNREACH", "https://nodejs.org/api/os.html#error-constants", True),
+            ("No route to host", "https://github.com/continuedev/continue/issues/9750", False),
+        )
+    ),
     KnownError(
         "httpx.ConnectError",
         Stage.COMPLETE,

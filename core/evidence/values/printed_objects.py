@@ -309,9 +309,17 @@ def _responses(value: JSONObject) -> JSON:
     output = value.get("output")
     if not isinstance(output, list):
         return None
-    whole: list[JSON] = [_item(as_object(item)) for item in output if not _is_cut(item)]
+    whole: list[JSON] = [_item(kept) for item in output if (kept := _whole_part(as_object(item))) is not None]
     rest = as_object(plain({name: item for name, item in value.items() if name != "output"}))
     return {**rest, "object": "response", "output": whole} if whole or CUT not in value else None
+
+
+def _whole_part(item: JSONObject) -> JSONObject | None:
+    """Return an item of an answer; of a message that is cut behind a text, with the texts before the cut."""
+    if not _is_cut(item):
+        return item
+    texts: list[JSON] = [part for part in as_list(item.get("content")) if not _is_cut(part)]
+    return {CLASS: ITEMS[1], "content": texts} if texts and class_of(item) == ITEMS[1] else None
 
 
 def _item(value: JSONObject) -> JSON:

@@ -227,3 +227,19 @@ def test_a_choice_of_a_whole_answer_is_no_piece():
     evidence = read_evidence("Choice(finish_reason='stop', index=0, message=ChatCompletionMessage(content='Hi.'))")
 
     assert evidence.stream is None
+
+
+@pytest.mark.parametrize(("cut", "said"), [("role='assistant', sta", "It is mild."), ("type='output_t", None)])
+def test_of_a_message_of_the_responses_api_that_is_cut_the_texts_before_the_cut_are_read(cut, said):
+    printed = (
+        "ResponsesAPIResponse(id='r', model='m', object='response', output=[ResponseReasoningItem(id='a', summary=[], "
+        "type='reasoning'), ResponseOutputMessage(id='b', content=[ResponseOutputText(annotations=[], "
+        "text='It is mild.', type='output_text', logprobs=[])], role='assistant', status='completed')])"
+    )
+    text = printed[: printed.index(cut[:10]) + len(cut)]
+
+    if said is None:
+        with pytest.raises(RequestError):
+            read_evidence(text)
+    else:
+        assert read_evidence(text).chat.message["content"] == said
