@@ -2,7 +2,7 @@
 
     python -m benchmarks.typing_long [--tokens N] [--keys N]
 
-Typed at the end, in the middle and at the beginning, in headless Chromium, in turns with the short request; the ratio
+Typed at the end and at the beginning, in headless Chromium, in turns with the short request; the ratio
 counts. The page has no lab and no server.
 """
 

@@ -70,9 +70,9 @@ KNOWN_ERRORS: Mapping[str, tuple[KnownError, ...]] = _load()
 _INDEX = SentenceIndex(KNOWN_ERRORS)
 
 
-def recognise_error(text: str) -> Recognised | None:
-    """Return the known sentence that a text says; `None` if it says none."""
-    return find_sentence(text, _INDEX)
+def recognise_error(text: str, code: str | None = None) -> Recognised | None:
+    """Return the known sentence that a text says, with the error's code before it; `None` if it says none."""
+    return find_sentence(f"{code}: {text}" if code else text, _INDEX)
 
 
 def cause_of(message: str, code: str | None = None) -> Cause | None:

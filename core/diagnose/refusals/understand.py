@@ -146,7 +146,7 @@ def understand(refusal: Refusal) -> Understood:
 
 def _known(refusal: Refusal, words: str) -> Recognised | None:
     """Return the known sentence of the innermost words; where any program says that one, what is around it counts."""
-    inner = recognise_error(f"{refusal.code}: {words}" if refusal.code else words)
+    inner = recognise_error(words, refusal.code)
     if inner is not None and inner.error.is_of_one_program:
         return inner
     outer = recognise_error(refusal.message)

@@ -73,7 +73,7 @@ def _request_before(text: str) -> Request | None:
 
 def evidence_of_error(refusal: Refusal) -> Evidence:
     """Return an error as evidence, with what it quotes of the output."""
-    known = recognise_error(f"{refusal.code}: {refusal.message}" if refusal.code else refusal.message)
+    known = recognise_error(refusal.message, refusal.code)
     source = "" if known is None else f" that is known from {known.maker}"
     evidence = Evidence(Form.ERROR, f"an error{source}", error=refusal)
     quoted = quoted_output(refusal.message, refusal.output)
