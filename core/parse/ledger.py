@@ -13,7 +13,6 @@ other, it says where each character should go. With one, the order of claims is:
 from __future__ import annotations
 
 from array import array
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
@@ -63,7 +62,7 @@ class Claims:
         free: list[Span] = []
         position = span.start
         for code, run in groupby(self._codes[span.start : span.stop]):
-            length = _length(run)
+            length = sum(1 for _ in run)
             if code == 0:
                 free.append(Span(position, position + length))
             position += length
@@ -73,15 +72,10 @@ class Claims:
         """Yield the account, one entry per owner and stretch; unclaimed text is lost."""
         position = 0
         for code, run in groupby(self._codes):
-            length = _length(run)
+            length = sum(1 for _ in run)
             fate, target = self._owners[code]
             yield LedgerEntry(Span(position, position + length), fate, target)
             position += length
-
-
-def _length(run: Iterator[object]) -> int:
-    """Return how many there are, without keeping them; there is at least one."""
-    return deque(enumerate(run, 1), maxlen=1).pop()[0]
 
 
 class Pieces:
