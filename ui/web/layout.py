@@ -38,7 +38,7 @@ from prompt_debugger.ui.web.panels.orders import build_orders, wire_edits, wire_
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
-from prompt_debugger.ui.web.panels.run_words import where_run_goes, wire_run_words
+from prompt_debugger.ui.web.panels.run_words import show_on_run, where_run_goes, wire_run_words
 from prompt_debugger.ui.web.panels.server_look import wire_look
 from prompt_debugger.ui.web.panels.servers import wire_servers
 from prompt_debugger.ui.web.panels.share import wire_share
@@ -172,8 +172,8 @@ def _wire_cases(page: Page) -> Dependency:
         is_free = endpoint.strip() in ("", pasted)
         aim = "the lab" if RunOn(run_on) is RunOn.LAB else "" if is_free else endpoint.strip()
         checked = page.handlers.check_request(text, Reading(name, int(row or 1)), aim)
-        named = where_run_goes(page, endpoint, run_on, api, reads_here=checked.reads_here)
-        changes: Changes = {**named, panel.notices: checked.payload, panel.reads_here: checked.reads_here}
+        goes_to = where_run_goes(page, endpoint, run_on, api)
+        changes: Changes = {**goes_to, panel.notices: checked.payload, panel.reads_here: checked.reads_here}
         if checked.server is None or page.handlers.settings.public:
             return changes
         if checked.key:  # for this server alone
@@ -194,18 +194,19 @@ def _wire_cases(page: Page) -> Dependency:
 
     inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on, panel.aimed, panel.api]
     filled = [panel.endpoint, panel.model, panel.tokenizer, panel.key, panel.aimed]
-    said: list[gr.blocks.Block] = [panel.run, panel.target_row, panel.reads_here, panel.notices, *filled]
+    said: list[gr.blocks.Block] = [panel.goes_to, panel.target_row, panel.reads_here, panel.notices, *filled]
     live = {"trigger_mode": "always_last", **quiet()}
     # The script presses it after a key: at once, or where a text is long, once someone pauses.
-    checks: list[dict[str, Any]] = [
+    checks: list[Dependency] = [
         panel.check.click(check_request, inputs, said, api_name="check_request", **live),
         panel.read_as.input(check_request, inputs, said, api_name="check_reading", **live),
         panel.row.input(check_request, inputs, said, api_name="check_row", **live),
     ]
+    show_on_run(page, *checks)
     recoloured = "() => PromptDebugger.editorLanguage()"
     panel.recolour.click(None, None, panel.editor, js=recoloured, api_name="recolour", **quiet())
     # An address that is typed while a pasted call is read stays: the key next to it was meant for that one.
-    panel.endpoint.input(None, cancels=checks, **quiet())
+    panel.endpoint.input(None, cancels=[*checks], **quiet())
     return loaded
 
 

@@ -10,7 +10,7 @@ import { packPayload, packText, saveFile, TOO_LONG } from "../lib/packing.js";
 import { savePicture } from "../views/picture.js";
 import { bundleInPicture, bundleInText } from "../lib/embedded.js";
 import { goToPlace } from "../views/place.js";
-import { CHOICES, isRequest, makeFragment, readFragment, readPlayground, settleLink } from "./shared_link.js";
+import { CHOICES, makeFragment, readFragment, readPlayground, settleLink } from "./shared_link.js";
 
 /** @typedef {import("./shared_link.js").LinkState} LinkState */
 
@@ -44,7 +44,7 @@ onVerdict((verdict) => {
   goToPlace(place);
 });
 
-// Returns the new values of [editor, tool parser, reasoning parser, model, tokenizer, case, Run button, notices, views …, verdict].
+// Returns the new values of [editor, tool parser, reasoning parser, model, tokenizer, case, where Run goes, notices, views …, verdict].
 /** @param {...unknown} current */
 async function applyLink(...current) {
   /** @type {unknown[]} */
@@ -55,23 +55,22 @@ async function applyLink(...current) {
   try {
     const state = (await readFragment(globalThis.location.hash)) || readPlayground(globalThis.location.search);
     if (!state || !host.sharePage) return values;
-    const { values: found, taken, left } = settleLink(state, host.sharePage);
+    const { values: found, kind, taken, left } = settleLink(state, host.sharePage);
     [/** @type {const} */ ("request"), ...CHOICES].forEach((name, i) => {
       if (found[name] !== undefined) values[i] = found[name];
     });
     if (found.request !== undefined) {
       values[5] = null;
-      if (!isRequest(found.request)) values[6] = "Run"; // where it goes is known once it is read
+      if (kind !== "request") values[6] = "Run"; // where it goes is known once it is read
       values[7] = await packPayload({ state: "ok", summary: "From a link; it is read when you press Run.", items: [] });
       values.splice(8, verdict - 8, ...host.sharePage.empty); // the recorded run on display belongs to another request
     }
-    const what = found.request === undefined || isRequest(found.request) ? "request" : found.request.trim() ? "text" : "run";
-    const from = state.from ? "This came from a link of the chat template playground." : "This " + what + " came from a link.";
+    const from = state.from ? "This came from a link of the chat template playground." : "This " + kind + " came from a link.";
     const detail = [taken.length ? "Taken: " + taken.join(", ") + "." : "", left.length ? "Left out: " + left.join(", ") + "." : ""];
     if (found.tokenizer) detail.push("The tokenizer is used once you enter an endpoint under Target.");
     held = state.run ? state : null;
     const others = { request: ", or run the request yourself", text: ", or press Run to read the text", run: "" };
-    const included = "show the included run" + others[what] + ".";
+    const included = "show the included run" + others[kind] + ".";
     const next = " Nothing was run or sent: " + (held ? included : "read it, then press Run.");
     values[verdict] = await strip("FROM A LINK", from + next, detail.filter(Boolean).join(" "), "warning", held !== null);
   } catch (error) {

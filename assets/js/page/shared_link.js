@@ -127,7 +127,7 @@ function readPlayground(query) {
   return state;
 }
 
-// Which of the link's choices this page takes: {values, taken, left}, sentences for people.
+// Which of the link's choices this page takes: {values, kind, taken, left}; `taken` and `left` are words for people.
 /**
  * @param {LinkState} state
  * @param {SharePage} page
@@ -138,11 +138,11 @@ function settleLink(state, page) {
   /** @type {string[]} */
   const taken = [];
   const left = [...(state.left || [])];
+  const kind = state.request === undefined ? "request" : kindOf(state.request);
   if (state.request !== undefined) {
     values.request = state.request;
-    const what = isRequest(state.request) ? "the request, " : "the text, ";
     const own = "a request of ours like the playground's \u201c" + state.example + "\u201d example";
-    if (state.request.trim()) taken.push(state.example ? own : what + plural(state.request.length, "character"));
+    if (kind !== "run") taken.push(state.example ? own : "the " + kind + ", " + plural(state.request.length, "character"));
   }
   /** @type {(name: ChoiceName, words: string, isKnown: (value: string) => boolean) => void} */
   const choose = (name, words, isKnown) => {
@@ -156,18 +156,23 @@ function settleLink(state, page) {
   choose("reasoning_parser", "reasoning parser", (value) => page.reasoning_parsers.includes(value));
   choose("model", "model", () => page.takes_model);
   choose("tokenizer", "tokenizer", (value) => page.takes_model && HUB_ID.test(value));
-  return { values, taken, left };
+  return { values, kind, taken, left };
 }
 
-// Whether the text of a link is the body of a request; else it is evidence, such as an answer or a log.
-/** @param {string} text */
-function isRequest(text) {
+// What the text of a link is: the body of a request, a text such as an answer or a log, or none beside a run.
+/**
+ * @param {string} text
+ * @returns {"request" | "text" | "run"}
+ */
+function kindOf(text) {
+  if (!text.trim()) return "run";
   try {
     const body = JSON.parse(text);
-    return body !== null && typeof body === "object" && ["messages", "prompt", "input", "contents"].some((name) => name in body);
+    const isBody = body !== null && typeof body === "object" && ["messages", "prompt", "input", "contents"].some((name) => name in body);
+    return isBody ? "request" : "text";
   } catch {
-    return false;
+    return "text";
   }
 }
 
-export { CHOICES, isRequest, makeFragment, readFragment, readPlayground, settleLink };
+export { CHOICES, makeFragment, readFragment, readPlayground, settleLink };

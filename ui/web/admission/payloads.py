@@ -53,7 +53,7 @@ class Field:
 
     Attributes:
         component: Its number on the page.
-        kind: `nothing` is a value that the server keeps; `plain` is for a component no one has judged yet.
+        kind: `nothing` is a value that the server has or never reads; `plain` is for a component no one has judged yet.
         choices: Of a `choice`; `None` takes any short text, empty means that the server knows them by session.
         least: Of a `number`.
         most: Of a `number`.
@@ -235,7 +235,7 @@ _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _UNNAMED = "not-taken-in"
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}")
 _KINDS: Mapping[str, FieldKind] = {
-    "state": "nothing", "html": "nothing", "button": "nothing", "timer": "nothing",
+    "state": "nothing", "html": "nothing", "button": "nothing", "timer": "nothing", "checkbox": "nothing",
     "code": "long text", "api": "long text", "textbox": "text",
     "dropdown": "choice", "radio": "choice", "number": "number",
 }  # fmt: skip

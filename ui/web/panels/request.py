@@ -33,7 +33,8 @@ class RequestPanel(NamedTuple):
     recolour: gr.Button
     check: gr.Button
     name_run: gr.Button
-    reads_here: gr.State
+    reads_here: gr.Checkbox
+    goes_to: gr.Textbox
     read_as: gr.Dropdown
     row: gr.Number
     run: gr.Button
@@ -108,7 +109,9 @@ def build_request_panel(
     recolour = gr.Button("Colours", elem_id="pd-recolour", elem_classes=["pd-unseen"])
     check = gr.Button("Check the text", elem_id="pd-check-request", elem_classes=["pd-unseen"])
     name_run = gr.Button("Name where Run goes", elem_id="pd-name-run", elem_classes=["pd-unseen"])
-    reads_here = gr.State(value=False)  # whether Run asks no server about what is in the editor
+    # What Run says: that no server is asked about what is in the editor, else where a request goes.
+    reads_here = gr.Checkbox(value=False, label="Run asks no server", visible=False)
+    goes_to = gr.Textbox(label, label="Where Run goes", visible=False)
     # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
     # closes it before it is shown.
     with gr.Accordion(target_label, elem_id="pd-target") as target_row:
@@ -140,8 +143,8 @@ def build_request_panel(
     over = gr.Button("Run is over", elem_id="pd-run-over", elem_classes=["pd-unseen"])
     fields = (*target, look, servers, target_row, aimed, tell_lost, over)
     return RequestPanel(
-        case, load, give_up, editor, notices_view, recolour, check, name_run, reads_here, read_as, row, run, stop,
-        run_on, *fields,
+        case, load, give_up, editor, notices_view, recolour, check, name_run, reads_here, goes_to, read_as, row,
+        run, stop, run_on, *fields,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from gradio.events import Dependency
 
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.run_words import show_on_run
 from prompt_debugger.ui.web.sharing import RESULT_VIEWS, Sharing, Wish
 from prompt_debugger.ui.web.targets import TargetFields
 
@@ -53,8 +54,9 @@ def wire_share(page: Page, sharing: Sharing) -> Dependency:
     opened = menu.submit(open_bundle, None, outputs, api_name="open_bundle", **several, **quiet())
     changed = [
         request.editor, request.tool_parser, request.reasoning_parser, request.model, request.tokenizer, request.case,
-        request.run, page.views["notices"], *(page.views[name] for name in RESULT_VIEWS), page.views["verdict"],
+        request.goes_to, page.views["notices"], *(page.views[name] for name in RESULT_VIEWS), page.views["verdict"],
     ]  # fmt: skip
     # In the browser alone: what a link holds is not sent anywhere by opening it.
-    menu.change(None, changed, changed, js="(...values) => globalThis.PromptDebugger.applyLink(...values)", **quiet())
+    js = "(...values) => globalThis.PromptDebugger.applyLink(...values)"
+    show_on_run(page, menu.change(None, changed, changed, js=js, **quiet()))
     return opened
