@@ -49,11 +49,12 @@ _CODE = re.compile(
     r"|^[ \t]*(?:choices|tool_calls):[ \t]*+\n[ \t]*- "
 )
 
+_RUST = re.compile(r"(?m)^[ \t]{1,80}\w{1,60}: Some\(")  # a field as Rust prints it: of its value the rest is below
 _ENUM = re.compile(r"\A\w{0,40}Reason\.(?=\w)")  # as Python prints a member of an enumeration
 
 
 def _finds(paste: Paste) -> float:
-    if paste.value is not None or _CODE.search(paste.text[:20_000]):
+    if paste.value is not None or _CODE.search(paste.text[:20_000]) or _RUST.search(paste.text[:20_000]):
         return 0.0
     fields = _fields(paste.text)
     if "name" in fields and "arguments" in fields and not _is_react(paste.text):
