@@ -140,7 +140,7 @@ def test_the_install_step_installs_what_the_next_step_runs(tmp_path: Path) -> No
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], cwd=ROOT, check=True
     )
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env")], check=True)
     (packages,) = tmp_path.glob("env/lib/python*/site-packages")
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     (wheel,) = tmp_path.glob("*.whl")
