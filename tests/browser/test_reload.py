@@ -142,6 +142,45 @@ def test_a_pasted_output_is_still_said_to_need_no_server(unrun: DebuggerPage) ->
     expect(run).to_have_text("Run on 127.0.0.1:10")
 
 
+# As where a page comes slowly: the editor is drawn, and the button that asks where Run goes is not.
+DRAWN_LATE = """
+globalThis.late = [];
+new MutationObserver(() => {
+  const button = document.getElementById("pd-name-run");
+  if (!button || globalThis.isOver) return;
+  globalThis.late.push([button.parentElement, button]);
+  button.remove();
+}).observe(document, { childList: true, subtree: true });
+"""
+DRAW = "() => { globalThis.isOver = true; globalThis.late.forEach(([parent, button]) => parent.append(button)); }"
+
+
+def test_a_button_that_is_drawn_late_is_pressed_once_it_is_there(unrun: DebuggerPage) -> None:
+    run = unrun.page.locator("#pd-run")
+    unrun.paste(OUTPUT)
+    expect(run).to_have_text(READ_HERE)
+    unrun.page.wait_for_function("text => JSON.parse(localStorage.getItem('pd-draft')).text === text", arg=OUTPUT)
+    unrun.page.add_init_script(DRAWN_LATE)
+
+    unrun.load()
+
+    wait_for_text(unrun, OUTPUT)
+    expect(run).to_have_text("Run on 127.0.0.1:9")
+    unrun.page.evaluate(DRAW)
+    expect(run).to_have_text(READ_HERE)
+
+
+def test_an_address_that_is_typed_while_a_paste_is_read_leaves_run_saying_that_it_needs_no_server(
+    unrun: DebuggerPage,
+) -> None:
+    run = unrun.page.locator("#pd-run")
+    unrun.paste(OUTPUT)
+    unrun.aim_at("http://127.0.0.1:10/v1")
+
+    expect(unrun.page.locator("#pd-target")).to_contain_text("127.0.0.1:10")
+    expect(run).to_have_text(READ_HERE)
+
+
 def test_a_run_that_is_opened_again_says_where_it_would_go(bare: DebuggerPage) -> None:
     run = bare.page.locator("#pd-run")
     bare.paste(OUTPUT)

@@ -106,15 +106,25 @@ export function under(event, selector) {
   return event.target instanceof Element ? event.target.closest(selector) : null;
 }
 
+/** @type {Set<string>} */
+const early = new Set(); // buttons to press once they are drawn: of a page that comes slowly, some come after others
+
 /**
- * Presses a button of the page; says whether there was one that can be pressed.
+ * Presses a button of the page, if it can be pressed: one that is not drawn yet, once it is.
  * @param {string} id
  */
 export function press(id) {
-  const element = /** @type {HTMLButtonElement | null} */ (document.getElementById(id));
-  const canBe = element !== null && !element.disabled;
-  if (canBe) element.click();
-  return canBe;
+  const find = () => /** @type {HTMLButtonElement | null} */ (document.getElementById(id));
+  const element = find();
+  if (element !== null) {
+    if (!element.disabled) element.click();
+  } else if (!early.has(id)) {
+    early.add(id);
+    drawn(find).then(() => {
+      early.delete(id);
+      setTimeout(() => press(id)); // once Gradio listens to it
+    });
+  }
 }
 
 /**
