@@ -124,8 +124,8 @@ class Renderer:
         except RenderError:
             return None
 
-    def explain_server(self, body: JSONObject, gathered: Gathered) -> Prompt | None:
-        """Return the prompt that the server used, attributed as far as it can be proved."""
+    def explain_server(self, body: JSONObject, gathered: Gathered, local: Prompt | None = None) -> Prompt | None:
+        """Return the prompt that the server used, attributed as far as it can be proved; `local` is our own render."""
         if gathered.prompt_token_ids is None and gathered.prompt_text is None:
             return None
         engine = ENGINES["vllm"] if gathered.server is None else engine_of(gathered.server.kind)
@@ -142,6 +142,7 @@ class Renderer:
             template=self.template,
             tokenizer=self.tokenizer,
             remembered=self.remembered,
+            local=local,
         )
 
     def use_reported_tokens(self, gathered: Gathered) -> Renderer:

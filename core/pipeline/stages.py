@@ -158,7 +158,7 @@ class _Run:
         gathered = await self.gather(client, seen_by(server, client.api), renderer, body)
         if gathered.refusal is not None:
             await self.raise_lab_failure(gathered.refusal)
-        prompt = await in_thread(renderer.explain_server, body, gathered)
+        prompt = await in_thread(renderer.explain_server, body, gathered, self.trace.local_prompt)
         difference = await in_thread(renderer.compare, prompt, self.trace.local_prompt)
         trace = replace(
             self.trace,

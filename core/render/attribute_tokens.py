@@ -8,17 +8,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from prompt_debugger.core.base.types import NOWHERE, Origin, PromptSpan, SpanKind, TokenKind, TokenTable
+from prompt_debugger.core.base.types import NOWHERE, Origin, Prompt, PromptSpan, SpanKind, TokenKind, TokenTable
 
 _FROM_REQUEST = frozenset({SpanKind.REQUEST, SpanKind.ESCAPED, SpanKind.SCALAR, SpanKind.STRUCTURE})
 _MARKER = re.compile(r"[<\[|].*[>\]|]", re.DOTALL)
 
 
-def attribute_tokens(tokens: TokenTable, spans: Sequence[PromptSpan]) -> TokenTable:
-    """Return the tokens with the origin of their characters; tokens and spans tile the same text."""
+def attribute_tokens(tokens: TokenTable, spans: Sequence[PromptSpan], like: Prompt | None = None) -> TokenTable:
+    """Return the tokens with the origin of their characters; tokens and spans tile the same text.
+
+    Of a prompt that is `like` this one, with the same spans and the same tokens, what was found is taken.
+    """
+    known = None if like is None or like.spans is not spans else like.tokens
+    if isinstance(known, TokenTable) and known.origin_of and _are_same(tokens, known):
+        return replace(tokens, origins=known.origins, origin_of=known.origin_of, forged=known.forged)
     origins, origin_of = origins_of(tokens.edges, spans)
     forged = tuple(index for index in _controls(tokens) if origins[origin_of[index]].is_request)
     return replace(tokens, origins=origins, origin_of=origin_of, forged=forged)
+
+
+def _are_same(tokens: TokenTable, known: TokenTable) -> bool:
+    """Return whether two tables differ at most in their origins."""
+    return (tokens.text, tokens.ids, tokens.edges, tokens.entries, tokens.odd) == (
+        known.text, known.ids, known.edges, known.entries, known.odd,
+    )  # fmt: skip
 
 
 def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple[Origin, ...], tuple[int, ...]]:

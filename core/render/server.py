@@ -64,6 +64,7 @@ def explain_server_prompt(
     special_tokens: Mapping[str, str] | None = None,
     renderer: Renderer | None = None,
     remembered: Remembered | None = None,
+    local: Prompt | None = None,
 ) -> Prompt:
     """Attribute the prompt that the server used to the request as it was pasted.
 
@@ -75,6 +76,7 @@ def explain_server_prompt(
         special_tokens: Named special tokens, where they are known without the tokenizer.
         renderer: Runs the jobs in this process; the shared worker process does if not given.
         remembered: What the run has rendered there before.
+        local: Our own render of the request: where the server's prompt is the same, so are the origins of its tokens.
 
     Returns:
         A prompt with `source="server"`, whose `proof` and `note` say how far the attribution is proved.
@@ -94,7 +96,7 @@ def explain_server_prompt(
         made = context.attributed(replace(prompt, template=one), assumed)
         if made.proof is not None:
             break
-    return made if tokens is None else replace(made, tokens=attribute_tokens(tokens, made.spans))
+    return made if tokens is None else replace(made, tokens=attribute_tokens(tokens, made.spans, local))
 
 
 _NOT_PROVED = "No template is available: request texts were located in the prompt by search, not by rendering."

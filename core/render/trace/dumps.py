@@ -8,8 +8,9 @@ close, or of the container for its own brackets.
 from __future__ import annotations
 
 import json
+import marshal
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 from prompt_debugger.core.render.trace.escapes import choose_repr, escape_json, escape_json_ascii, escape_runs
@@ -50,13 +51,12 @@ def json_notation(
     *, ensure_ascii: object = False, indent: object = None, separators: object = None, sort_keys: object = False
 ) -> Notation:
     """Return the notation of `json.dumps` with these arguments."""
-    encode = escape_json_ascii if ensure_ascii else escape_json
     level = " " * indent if isinstance(indent, int) else indent if isinstance(indent, str) else None
     item, key = (",", ": ") if level is not None else (", ", ": ")
     if isinstance(separators, (tuple, list)) and len(separators) == 2:
         item, key = str(separators[0]), str(separators[1])
     return Notation(
-        choose_escape=lambda _: encode,
+        choose_escape=_json_ascii if ensure_ascii else _json,
         words=("null", "true", "false"),
         write_float=json.dumps,
         item_separator=item,
@@ -64,6 +64,14 @@ def json_notation(
         indent=level,
         sort_keys=bool(sort_keys),
     )
+
+
+def _json(_: str) -> Encode:
+    return escape_json
+
+
+def _json_ascii(_: str) -> Encode:
+    return escape_json_ascii
 
 
 class Dump:
@@ -86,6 +94,25 @@ class Dump:
             found = tuple(walk.out)
             self._runs = found if total_length(found) == len(self.text) else unknown_runs(len(self.text))
         return self._runs
+
+    @property
+    def is_of_request(self) -> bool:
+        """Whether it is a container as the request has it."""
+        return isinstance(self.value, TracedDict | TracedList) and self.value._origin is Origin.REQUEST
+
+    @property
+    def key(self) -> Hashable | None:
+        """All that the text and its runs depend on, of a container as the request has it; `None` of anything else.
+
+        Written out, where 1 is neither 1.0 nor true, and an object keeps the order of its keys.
+        """
+        value = self.value
+        if not isinstance(value, TracedDict | TracedList):
+            return None
+        try:
+            return self.notation, value._field.path, marshal.dumps(value._raw, 0)  # type: ignore[arg-type]
+        except ValueError:  # nested too deep, or something that JSON has not
+            return None
 
 
 def dumped(value: object, notation: Notation, text: str) -> TracedStr:

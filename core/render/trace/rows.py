@@ -10,11 +10,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import SpanKind
-from prompt_debugger.core.render.trace.runs import EscapedField, Field, Run, RunKind, expand, total_length, unknown_runs
+from prompt_debugger.core.render.trace.dumps import Dump
+from prompt_debugger.core.render.trace.runs import (
+    EscapedField,
+    Field,
+    Run,
+    RunKind,
+    Runs,
+    expand,
+    spend,
+    total_length,
+    unknown_runs,
+)
+from prompt_debugger.core.render.trace.shelf import Shelf
 from prompt_debugger.core.render.trace.strings import TracedStr, plain
 
 _FINE_PIECES = 20_000  # pieces of one escaped field that are distinguished; beyond, the range is enough
@@ -58,17 +71,74 @@ class Row(NamedTuple):
 def build_rows(text: TracedStr, source: str) -> list[Row]:
     """Return the spans of a traced text; they tile it. Newlines of the template's `source` are normalised."""
     whole = plain(text)
-    runs = expand(text._runs)
+    runs = text._runs
     if total_length(runs) != len(whole):
         runs = unknown_runs(len(whole))
     rows: list[Row] = []
+    position = count = 0
+    for is_long, group in groupby(runs, _is_long_dump):
+        for part in [(run,) for run in group] if is_long else [tuple(group)]:
+            length = total_length(part)
+            shown = whole[position : position + length]
+            found = _known_rows(part[0], shown, source) if is_long else _made_rows(expand(part), shown, source)
+            count += found.runs
+            _extend(rows, found.rows)
+            position += length
+    spend(count)
+    return rows
+
+
+class _Found(NamedTuple):
+    """Rows of a stretch of text, and how many runs they were made of."""
+
+    rows: Sequence[Row]
+    runs: int
+
+
+def _made_rows(runs: Runs, shown: str, source: str) -> _Found:
+    """Return the rows of runs without dumps."""
+    rows: list[Row] = []
     position = 0
     for run in runs:
-        shown = whole[position : position + run.length]
-        for row in _rows_of(run, shown, source):
+        for row in _rows_of(run, shown[position : position + run.length], source):
             _append(rows, row)
         position += run.length
-    return rows
+    return _Found(rows, len(runs))
+
+
+def _is_long_dump(run: Run) -> bool:
+    """Return whether a run is a whole value of the request, serialised, and worth remembering."""
+    source = run.source
+    is_whole = run.kind is RunKind.DUMP and run.length > _LONG and (run.start, run.stop) == (0, run.length)
+    return is_whole and isinstance(source, Dump) and source.is_of_request
+
+
+def _known_rows(run: Run, shown: str, source: str) -> _Found:
+    """Return the rows of a whole serialised value; many requests have the same tools, which are taken apart once."""
+    dump = run.source
+    assert isinstance(dump, Dump)
+    key = dump.key if dump.text == shown else None
+    if key is None:
+        return _made_rows(expand((run,)), shown, source)
+    known = _KNOWN.get((key, run.site))
+    if known is None or known[0] != shown:
+        found = _made_rows(expand((run,)), shown, source)
+        _KNOWN.keep((key, run.site), (shown, found), len(shown) + _ROW_WEIGHT * len(found.rows))
+        return found
+    spend(2 * known[1].runs)  # as taking it apart does
+    return known[1]
+
+
+_LONG = 200  # characters of a serialised value
+_ROW_WEIGHT = 100  # of a row, in characters
+_KNOWN: Shelf[tuple[str, _Found]] = Shelf(10_000_000)
+
+
+def _extend(rows: list[Row], more: Sequence[Row]) -> None:
+    """Add rows that do not continue each other; the first may continue the last that is there."""
+    if more:
+        _append(rows, more[0])
+        rows.extend(more[1:])
 
 
 def _append(rows: list[Row], row: Row) -> None:

@@ -113,7 +113,7 @@ class Judge:
             asks_once=self.asks_once,
         )
         is_reported = gathered.prompt_token_ids is not None or gathered.prompt_text is not None
-        prompt = await in_thread(renderer.explain_server, body, gathered) if is_reported else None
+        prompt = await in_thread(renderer.explain_server, body, gathered, local) if is_reported else None
         trace = replace(
             trace,
             sent=gathered.sent,
