@@ -249,12 +249,16 @@ print(json.dumps(found))
 """
 
 
+# The compiled files are taken along: they fit what keeps its time, and to compile the core anew takes five seconds.
+HALF_WRITTEN = shutil.ignore_patterns("*.pyc.*")
+
+
 @pytest.fixture(scope="module")
 def core_with_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Copy the core, drop family files into it, and touch nothing else."""
     folder = tmp_path_factory.mktemp("core-with-more")
     package = folder / "prompt_debugger"
-    shutil.copytree(ROOT / "core", package / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "core", package / "core", ignore=HALF_WRITTEN)
     (package / "__init__.py").touch()  # else an installed package of this name would come first
     (package / "core" / "formats" / "mint.py").write_text(NEW_FAMILY, encoding="utf-8")
     (package / "core" / "formats" / "lantern.py").write_text(STRANGE_FAMILY, encoding="utf-8")
