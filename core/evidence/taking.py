@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from prompt_debugger.core.base.comparable import COPY_ENDS
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, StreamDelta
@@ -25,7 +26,7 @@ from prompt_debugger.core.request import body_text, read_request
 _GAP = re.compile(r"(?m)^[ \t]{0,8}(?:\.\.\.|…|\[\.\.\.\])[ \t]{0,8}$")  # a line in place of those that were left out
 _WORD = re.compile(r"\s*+(?!(?:null|true|false)\b)[^\W\d_]")  # no value of JSON, but for these, begins with a letter
 _NO_BEGINNING = "The stream was copied without its beginning; calls whose name is missing were left out."
-CUT_NOTE = "The pasted text ends inside the answer; what came after that is unknown."
+CUT_NOTE = f"{COPY_ENDS}; what came after that is unknown."
 
 
 def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:

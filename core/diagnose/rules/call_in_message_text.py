@@ -39,6 +39,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from prompt_debugger.core.base.comparable import COPY_ENDS
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
@@ -152,6 +153,8 @@ def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
     family = format_of(trace, content)
     if (closer := _CLOSED.search(content, call.char_span.start)) is not None:
         return _report_half_closed(trace, call, content, closer[0])
+    if any(note.startswith(COPY_ENDS) for note in trace.notes):
+        return _report_copied_in_part(trace, call, content, family)
     return Report(
         title=f"A tool call to `{call.name}` begins in content and is not closed.",
         detail=(
@@ -164,6 +167,19 @@ def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
             *parser_steps(trace, family),
         ),
         certainty=Certainty.INFERRED,
+    )
+
+
+def _report_copied_in_part(trace: Trace, call: ToolCallAttempt, content: str, family: str) -> Report:
+    """Report a call that the copy of the answer ends in: whether it went on is unknown, but not where it is."""
+    return Report(
+        title=f"A tool call to `{call.name}` begins in content.",
+        detail=f"It starts at character {call.char_span.start} in the notation of `{family}`, and the copy ends before "
+        "it does. A call that a server parses does not appear in content.",
+        evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
+        fix=parser_steps(trace, family),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
     )
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 from prompt_debugger.core.base.comparable import REQUEST_GAP
@@ -26,7 +27,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.no_errors.programs import is_script
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import CUT_NOTE
+from prompt_debugger.core.evidence.taking import CUT_NOTE, forget_end
 from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
 from prompt_debugger.core.evidence.values.dotnet_messages import end_of_dotnet
 from prompt_debugger.core.evidence.values.framework_messages import (
@@ -147,6 +148,10 @@ def _read(paste: Paste) -> Evidence:
 
 def _read_printed(values: list[JSONObject]) -> Evidence:
     whole = [value for value in values if CUT not in value]
+    if whole and _has_whole_text(values[-1]):
+        kept: JSONObject = {name: item for name, item in values[-1].items() if name != CUT}
+        evidence = _conversation(list(_of_last_state([*whole, kept])), [])
+        return forget_end(replace(evidence, notes=(*evidence.notes, CUT_NOTE)))
     if not whole:
         raise RequestError("The first of the printed messages is cut.", "Paste everything that was printed.")
     last = whole[-1]
@@ -162,6 +167,12 @@ def _read_printed(values: list[JSONObject]) -> Evidence:
         if len(whole) == len(values)
         else Evidence(evidence.form, evidence.words, request=evidence.request, notes=(note,))
     )
+
+
+def _has_whole_text(value: JSONObject) -> bool:
+    """Return whether a model's message is cut after its content, and that has a text: in it a call may be found."""
+    content = value.get("content")
+    return CUT in value and class_of(value) == "AIMessage" and isinstance(content, str) and bool(content.strip())
 
 
 def _of_last_state(values: list[JSONObject]) -> list[JSONObject]:

@@ -16,6 +16,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.diagnose.markers import find_used_markers
 from prompt_debugger.core.evidence.answers.read import read_answer, read_stream
 from prompt_debugger.core.evidence.copying.gaps import has_no_reason
 from prompt_debugger.core.evidence.evidence import Evidence
@@ -86,6 +87,7 @@ _OF_MESSAGE = frozenset(
 _OPEN_TEXT = re.compile(
     r"\b(content|reasoning(?:_content)?|thinking)=(?:'(?:[^'\\]|\\.)*+|\"(?:[^\"\\]|\\.)*+)\\?\Z", re.DOTALL
 )  # a text that is open where the print ends
+_SHORTENED = re.compile(r"(?:\.\.\.|\u2026)[ \t]{0,8}(?:\n|\Z)|\n")  # Python prints no line break in a text
 _MAX_FIELDS = 20  # places that are tried
 _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
 
@@ -147,9 +149,7 @@ def _read(paste: Paste) -> Evidence:
         return forget_end(evidence)
     read = [(value, answer) for value in found if (answer := answer_of(value)) is not None]
     if not read:
-        raise RequestError(
-            f"The printed object ends {_place_of_cut(paste.text)}.", "Paste everything that was printed."
-        )
+        return _within_content(paste.text)
     value, answer = read[0]
     words = f"a printed `{class_of(value)}`" if class_of(value) else "a printed answer"
     notes = (CUT_NOTE,) if has_cut_answer(value) else ()
@@ -247,9 +247,23 @@ def _read_one(values: list[JSON]) -> JSON:
     return values[0] if len(values) == 1 else None
 
 
-def _place_of_cut(text: str) -> str:
+def _within_content(text: str) -> Evidence:
+    """Return the content that a print ends inside of, or in which someone wrote `...`, if a call begins in it.
+
+    Raises:
+        RequestError: It ends elsewhere, or what there is of it contains no markup.
+    """
     within = _OPEN_TEXT.search(text)
-    return "before any readable part of the answer" if within is None else f"inside `{within[1]}`, before any call"
+    if within is not None and within[1] == "content":
+        opened = within[0].removeprefix("content=")
+        shown = _SHORTENED.split(opened[1:], maxsplit=1)[0].rstrip("\\")
+        read = read_printed(f"{opened[0]}{shown}{opened[0]}")
+        content = None if read is None else read.value
+        if isinstance(content, str) and any(find_used_markers(content)):
+            evidence = Evidence(Form.OBJECT, "a printed message", notes=(CUT_NOTE,))
+            return forget_end(add_answer(evidence, read_answer({"role": "assistant", "content": content})))
+    place = "before any readable part of the answer" if within is None else f"inside `{within[1]}`, before any call"
+    raise RequestError(f"The printed object ends {place}.", "Paste everything that was printed.")
 
 
 def _offline(value: JSONObject) -> Evidence:
