@@ -97,6 +97,13 @@ _OF_NOTATION = {
         "the history are in one notation, that of the model's own template. A grammar for calls keeps them whole "
         "(`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
     ),
+    Notation.TOOL_TAG: (
+        "The tool's name is the name of the tag. No model family's template teaches that: the model made it up, or a "
+        "prompt or an example in the history describes its tools so, and only the client that wrote it can read it.",
+        "Check that the request has the tools in its field `tools`, and that the prompt contains them in the model's "
+        "own notation (`render`); then have the server parse that. Send calls of the history as `tool_calls`, not as "
+        "text. If a prompt teaches these tags, read them from the text in the client, or drop them from the prompt.",
+    ),
     Notation.JSON_RPC: (
         "It is what a client of MCP sends to a server (`tools/call`), not the notation of a model: the model read "
         "about the protocol, in a prompt or in the history, and writes the client's part. No server parses it.",

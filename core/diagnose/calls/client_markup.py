@@ -26,6 +26,10 @@ Half of one notation and half of another, where a model keeps to neither:
     <function=find={"q": "rain"}</function>       {"function=find", "q": …}     find(parameters={"q": "rain"})
     find{"q": "rain"}</function>                  <name>find</parameter><parameter=q>…
 
+An element that has the name of its tool, which `named_tags` finds:
+
+    <get_weather>{"city": "Oslo"}</get_weather>
+
 The request that an MCP client sends to a server, at the end of a content, or of a tool that the request offers:
 
     {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "arguments": {"q": "rain"}}}
@@ -43,6 +47,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Span
+from prompt_debugger.core.diagnose.calls.named_tags import find_named_tag
 
 _PREFIX = "antml:"
 _INVOKE = re.compile(
@@ -134,10 +139,11 @@ _AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<{_HTML}([A-Za-z][\w.-]{{0,60}
 _TAUGHT = frozenset(
     {
         "access_mcp_resource", "apply_diff", "ask_followup_question", "attempt_completion", "browser_action",
-        "codebase_search", "delete_file", "edit_file", "execute_command", "fetch_instructions", "insert_content",
+        "codebase_search", "delete_file", "edit_file", "execute_bash", "execute_command", "fetch_instructions",
+        "insert_content",
         "list_code_definition_names", "list_files", "new_task", "plan_mode_respond", "read_file", "replace_in_file",
-        "search_and_replace", "search_files", "switch_mode", "update_todo_list", "use_mcp_tool", "write_file",
-        "write_to_file",
+        "search_and_replace", "search_files", "str_replace_editor", "switch_mode", "update_todo_list", "use_mcp_tool",
+        "write_file", "write_to_file",
     }
 )  # fmt: skip
 
@@ -158,6 +164,7 @@ class Notation(StrEnum):
     PROMPTED = "lines of Qwen-Agent's function prompt"
     MARKED = "JSON after a made-up marker"
     MIXED = "a mixture of notations"
+    TOOL_TAG = "an element with the tool's name"
     JSON_RPC = "a JSON-RPC request of MCP"
 
 
@@ -207,7 +214,7 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
     invoked = _INVOKE.search(text)
     if invoked is not None:
         return ClientCall(invoked[1], Span(invoked.start(), len(text)), Notation.CLAUDES)
-    left = _TAUGHT | {*offered}
+    left = _TAUGHT
     for opened in _OPEN.finditer(text):
         name = opened[1]
         if name not in left:
@@ -217,6 +224,8 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         if end >= 0:
             return ClientCall(name, Span(opened.start(), end + len(closer)), Notation.TAUGHT)
         left -= {name}
+    if (named := find_named_tag(text, offered)) is not None:
+        return ClientCall(named.name, named.span, Notation.TOOL_TAG)
     return _in_lines(text) or _in_json_rpc(text, offered) or _in_invented_xml(text) or _in_two_notations(text)
 
 
