@@ -104,7 +104,10 @@ def explanation(understood: Understood, found: Sequence[Spot]) -> str:
 
 def _meant(understood: Understood, name: str | None) -> tuple[str, ...]:
     """Return the tool that a call to an unknown one means, where the error lists the tools."""
-    if not name or (tool := but_for_prefix(name, listed_tools(understood.refusal.message))) is None:
+    refusal = understood.refusal
+    beside = refusal.around or ""  # where the error is repeated whole, if its first line alone was taken for it
+    listed = listed_tools(refusal.message) or (listed_tools(beside) if name and f"'{name}'" in beside else ())
+    if not name or (tool := but_for_prefix(name, listed)) is None:
         return ()
     return (f"But for prefix, case or separators `{name}` is the available tool `{tool}`.",)
 
