@@ -37,4 +37,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "use `FunctionAgent`.",
         "https://github.com/run-llama/llama_index/issues/12699",
     ),
+    KnownError(
+        "Could not parse output: Thought: {step}",
+        Stage.PARSE,
+        "The ReAct agent could not read the step that follows these words: it wants the tool's name alone after "
+        "`Action:`, and JSON after `Action Input:` on the next line. What deviates shows in the step, such as an "
+        "input in the line of `Action`, a missing label, or JSON that is not closed.",
+        "Ask again with a model that keeps to the form, or name the form with an example in the agent's prompt "
+        "(`ReActChatFormatter`). Where the server returns tool calls, use `FunctionAgent`, which needs no such text.",
+        "llama_index/core/agent/react/output_parser.py",
+        example='Could not parse output: Thought: I look.\nAction: look ({"place": "hall"})',
+        cause=Cause.OUTPUT,
+    ),
 )

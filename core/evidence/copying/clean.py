@@ -58,6 +58,7 @@ _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent 
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote after a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
+_LEAD = re.compile(r"[^{}\[\]\n]{1,400}(?:\n[^{}\[\]\n]{1,400}){0,8}\n\s{0,20}(?=[{\[])")
 _MAX_EVENTS = 20_000
 _BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
@@ -181,11 +182,13 @@ def _unescaped_once(text: str) -> str | None:
 
 
 def _unremarked(text: str) -> str | None:
-    """Remove what is not JSON at the ends of lines, if all that remains is JSON."""
-    if not text.lstrip().startswith(("{", "[")) or json_of(text) is not None:
+    """Remove what is not JSON at the ends of lines, if all that remains is JSON, but for a sentence above it."""
+    lead = _LEAD.match(text)
+    start = 0 if lead is None else lead.end()
+    if _REMARK.search(text, start) is None or json_of(text[start:]) is not None:
         return None
-    bare = _REMARK.sub("", text)
-    return bare if bare != text and json_of(bare) is not None else None
+    bare = _REMARK.sub("", text[start:])
+    return f"{text[:start]}{bare}" if json_of(bare) is not None else None
 
 
 def _uncommented(text: str) -> str | None:

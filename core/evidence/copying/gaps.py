@@ -29,6 +29,7 @@ from prompt_debugger.core.evidence.taking import CUT_NOTE, head_deltas
 from prompt_debugger.core.evidence.values.json_fragment import has_all_choices
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
 
+OF_REFUSED_CALL = "The call was read from the words of a client that refused it; the answer around it was not copied."
 GAP_NOTE = "Something was left out of the pasted text; what it was is unknown."
 _IN_MESSAGE = CUT_NOTE.replace("inside the answer", "inside a message")
 _LEFT_OUT = "Something was left out"
@@ -106,6 +107,8 @@ def drop_unproven(evidence: Evidence, text: str) -> Evidence:
     is_prose = READ_AS_CONTENT in evidence.notes and _LINE.search(text) is None  # in which dots are dots
     if evidence.run is not None or is_prose or (evidence.form is Form.FRAGMENT and has_all_choices(text)):
         return evidence
+    if OF_REFUSED_CALL in evidence.notes and evidence.chat is not None and not _has_sign(str(evidence.chat.message)):
+        return evidence  # of several calls it is one that is whole
     text = _VALUE.sub(">", _RUNNING.sub("", text))
     is_elided = evidence.form is Form.FRAGMENT and any(note.startswith(_LEFT_OUT) for note in evidence.notes)
     is_cut = is_elided or (evidence.form in (Form.FRAGMENT, Form.OBJECT) and CUT_NOTE in evidence.notes)

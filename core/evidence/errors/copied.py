@@ -27,7 +27,7 @@ from prompt_debugger.core.evidence.errors.in_strings import error_in_string, pla
 from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
 from prompt_debugger.core.evidence.errors.printed import error_of_print
 from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
-from prompt_debugger.core.evidence.errors.tool_lists import with_whole_list
+from prompt_debugger.core.evidence.errors.tool_lists import complete_list
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning, is_of_other_template
 from prompt_debugger.core.evidence.errors.values import error_of_value
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
@@ -121,7 +121,7 @@ def error_of_text(text: str) -> FoundError | None:
     if found is None:
         return None
     refusal = _strip_fence(found.refusal)
-    refusal = replace(refusal, message=with_whole_list(refusal.message, text))
+    refusal = replace(refusal, message=complete_list(refusal.message, text))
     return found._replace(refusal=_add_surroundings(refusal, text))
 
 

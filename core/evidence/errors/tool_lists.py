@@ -17,10 +17,10 @@ _GOES_ON = re.compile(
 _LEFT_OUT = re.compile(r"<[^<>\n]{1,60}>")
 
 
-def with_whole_list(message: str, text: str) -> str:
+def complete_list(message: str, text: str) -> str:
     r"""Return an error's words with the rest of the list of tools that they end in, as the text has it.
 
-    >>> with_whole_list("No tool 'a'. Available tools: b,", "No tool 'a'. Available tools: b,\nc, d.\nWhy?")
+    >>> complete_list("No tool 'a'. Available tools: b,", "No tool 'a'. Available tools: b,\nc, d.\nWhy?")
     "No tool 'a'. Available tools: b, c, d."
     """
     if _BEGUN.search(message) is None:

@@ -9,9 +9,11 @@ What the client says of them is known beforehand; what is wrong with them shows 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import ChatResult, JSONObject
+from prompt_debugger.core.evidence.copying.gaps import OF_REFUSED_CALL
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -22,7 +24,8 @@ _BEGINS = re.compile(
 _SIGNS = ("Invalid input for tool", "invalid [tool=")
 _ENDS = re.compile(r"\.?\s{0,8}\bError(?: message)?:")
 _TOOL = re.compile(r"\binvalid \[tool=(?P<name>[\w.:/-]{1,100}<[^\]\n]{1,2000})\]")
-_NOTE = "The call was read from the words of a client that refused it; the answer around it was not copied."
+_ELLIPSIS = "..."
+_MAX_CALLS = 50
 
 
 def _finds(paste: Paste) -> float:
@@ -35,8 +38,9 @@ def _call(text: str) -> tuple[str, str] | None:
         return None
     found = _BEGINS.search(text)
     if found is None:
-        garbled = _TOOL.search(text)
-        return None if garbled is None else (garbled["name"].partition(", error=")[0], "{}")
+        garbled = [one["name"].partition(", error=")[0] for one in islice(_TOOL.finditer(text), _MAX_CALLS)]
+        whole = [name for name in garbled if _ELLIPSIS not in name]  # others were shortened by who copied them
+        return ((whole or garbled)[0], "{}") if garbled else None
     end = _ENDS.search(text, found.end())
     stop = text.find("\n\n", found.end()) if end is None else end.start()
     arguments = text[found.end() : stop if stop >= 0 else len(text)].strip()
@@ -47,7 +51,9 @@ def _read(paste: Paste) -> Evidence:
     name, arguments = _call(paste.text) or ("", "")
     call: JSONObject = {"id": UNKNOWN_ID, "type": "function", "function": {"name": name, "arguments": arguments}}
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": [call]}
-    return Evidence(Form.FRAGMENT, "a call that a client refused", chat=ChatResult(message, None), notes=(_NOTE,))
+    return Evidence(
+        Form.FRAGMENT, "a call that a client refused", chat=ChatResult(message, None), notes=(OF_REFUSED_CALL,)
+    )
 
 
 READER = Reader(Form.FRAGMENT, _finds, _read)
