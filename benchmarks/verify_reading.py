@@ -1,6 +1,6 @@
 """What `verify` spends on reading one answer, in processor time of all its processes.
 
-    python -m benchmarks.verify_reading [--rows N]
+    python -m benchmarks.verify_reading [--rows N] [--agent]
 
 The journal holds answers as vLLM gives them, with the ids of prompt and output; nothing is left to ask. Beside it, in
 the same run: JSON in and out of what the journal keeps of a row. Seconds differ between machines; the ratio holds.
@@ -15,14 +15,15 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.answers import read_chat_text
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.render import load_template, load_tokenizer, render_local
@@ -37,6 +38,7 @@ _RAW = (
     "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
     '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|><|im_end|>'
 )
+_PURPOSE = "Do something useful with an order of the shop, and ask before you cancel. "
 _TOOL: JSONObject = {
     "type": "function",
     "function": {
@@ -68,12 +70,36 @@ class Cost(NamedTuple):
 
 
 def body(index: int) -> JSONObject:
-    """Return a request, no two alike."""
+    """Return a short request with one tool, no two alike."""
     messages: list[JSONObject] = [
         {"role": "system", "content": "You are a helpful assistant who looks things up with tools."},
         {"role": "user", "content": f"What is the weather like in Paris, question {index}?"},
     ]
     return {"model": "m", "messages": [*messages], "tools": [_TOOL], "temperature": 0.6, "max_tokens": 128}
+
+
+def agent_body(index: int) -> JSONObject:
+    """Return a request as agents send them: long instructions, 20 tools, a turn with a call; no two alike."""
+    known = as_object(_TOOL["function"])
+    words: JSONObject = {
+        f"field_{n}": {"type": "string", "description": f"What it is about, in words, {n}."} for n in range(6)
+    }
+    parameters = as_object(known["parameters"])
+    parameters = {**parameters, "properties": {**as_object(parameters["properties"]), **words}}
+    names = ("get_weather", *(f"tool_{number}" for number in range(1, 20)))
+    tools: list[JSON] = [
+        {"type": "function", "function": {"name": name, "description": _PURPOSE * 4, "parameters": parameters}}
+        for name in names
+    ]
+    call: JSONObject = {"name": "tool_3", "arguments": json.dumps({"city": f"Paris {index}"})}
+    messages: list[JSONObject] = [
+        {"role": "system", "content": _PURPOSE * 100},
+        {"role": "user", "content": f"Question {index}, about Paris."},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "a0", "type": "function", "function": call}]},
+        {"role": "tool", "tool_call_id": "a0", "name": "tool_3", "content": json.dumps({"order": index})},
+        {"role": "user", "content": "What is the weather like there?"},
+    ]
+    return {"model": "m", "messages": [*messages], "tools": tools, "temperature": 0.6, "max_tokens": 128}
 
 
 class _Models(BaseHTTPRequestHandler):
@@ -140,11 +166,11 @@ def _answer(row: Row, prompt_ids: list[int], ids: list[int]) -> JSONObject:
     }  # fmt: skip
 
 
-def measure(rows: int) -> Cost:
+def measure(rows: int, make: Callable[[int], JSONObject] = body) -> Cost:
     """Return what reading a row takes, over so many; the first of them warm everything up."""
     with tempfile.TemporaryDirectory() as name, models() as url, Journal(Path(name) / "rows.sqlite") as journal:
         dataset = Path(name) / "rows.jsonl"
-        dataset.write_text("".join(json.dumps(body(index)) + "\n" for index in range(rows + _WARM)))
+        dataset.write_text("".join(json.dumps(make(index)) + "\n" for index in range(rows + _WARM)))
         fill(journal, dataset)
         marks: list[tuple[float, float, float]] = []
 
@@ -192,7 +218,9 @@ def main() -> int:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1000)
-    cost = measure(parser.parse_args().rows)
+    parser.add_argument("--agent", action="store_true", help="rows with 20 tools and long instructions")
+    options = parser.parse_args()
+    cost = measure(options.rows, agent_body if options.agent else body)
     whole = cost.own + cost.sandboxes
     print(
         f"reading a row {whole:.2f} ms of processor time ({cost.own:.2f} here, {cost.sandboxes:.2f} in sandboxes), "

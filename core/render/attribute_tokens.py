@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from prompt_debugger.core.base.types import NOWHERE, Origin, Prompt, PromptSpan, SpanKind, TokenKind, TokenTable
 
@@ -48,23 +48,27 @@ def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple
     stops: list[float] = [span.char_span.stop for span in spans]
     following: list[float] = [*starts[1:], math.inf]
     places: dict[Origin, int] = {}
-    whole: dict[int, int] = {}  # of tokens inside one span: nearly all
     found: list[int] = []
-    first, count = 0, len(spans)
-    for start, edge in pairwise(edges):
+    index, first, count, tokens = 0, 0, len(spans), len(edges) - 1
+    while index < tokens:
+        start, edge = edges[index], edges[index + 1]
         while first < count and stops[first] <= start:
             first += 1
         stop = edge if edge > start else start + 1
+        after = index + 1
         if first < count and following[first] >= stop > starts[first]:
-            place = whole.get(first)
-            if place is None:
-                place = whole[first] = places.setdefault(_origin([spans[first]]), len(places))
+            place = places.setdefault(_origin([spans[first]]), len(places))
+            # Those that come next and end in the same span have the same origin; the one that leaves it has its own.
+            end = min(stops[first], following[first])
+            inside = bisect_left(edges, end, after)
+            after = max(after, inside if inside <= tokens and edges[inside] == end else min(inside - 1, tokens))
         else:
-            after = first
-            while after < count and starts[after] < stop:
-                after += 1
-            place = places.setdefault(_origin(spans[first:after]), len(places))
-        found.append(place)
+            last = first
+            while last < count and starts[last] < stop:
+                last += 1
+            place = places.setdefault(_origin(spans[first:last]), len(places))
+        found.extend([place] * (after - index))
+        index = after
     return tuple(places), tuple(found)
 
 
@@ -83,11 +87,10 @@ def _origin(covered: Sequence[PromptSpan]) -> Origin:
 
 def _controls(tokens: TokenTable) -> list[int]:
     """Return the indexes of the tokens that ordinary text should not be able to make."""
-    edges = tokens.edges
+    edges, marked = tokens.edges, {key for key, entry in tokens.entries.items() if entry.kind is not TokenKind.TEXT}
+    places = [index for index, token_id in enumerate(tokens.ids) if token_id in marked or index in tokens.odd]
     return [
-        index
-        for index, kind in enumerate(tokens.kinds)
-        if kind is not TokenKind.TEXT and is_control(kind, tokens.text[edges[index] : edges[index + 1]])
+        index for index in places if is_control(tokens.kind_of(index), tokens.text[edges[index] : edges[index + 1]])
     ]
 
 

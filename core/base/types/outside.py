@@ -87,9 +87,14 @@ def _is_plain(value: JSON, depth: int) -> bool:
         return True
     if isinstance(value, float):
         return math.isfinite(value)
-    if isinstance(value, dict):
-        return depth > 0 and _are_keys(value) and all(_is_plain(item, depth - 1) for item in value.values())
-    return depth > 0 and all(_is_plain(item, depth - 1) for item in value) if isinstance(value, list) else True
+    if not isinstance(value, dict | list):
+        return True
+    if depth <= 0 or (isinstance(value, dict) and not _are_keys(value)):
+        return False
+    for item in value.values() if isinstance(value, dict) else value:
+        if not (isinstance(item, str) or _is_plain(item, depth - 1)):
+            return False
+    return True
 
 
 def _are_keys(keys: Iterable[str]) -> bool:

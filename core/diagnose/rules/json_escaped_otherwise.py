@@ -36,9 +36,8 @@ def find(trace: Trace) -> Iterator[Report]:
     prompt, local = trace.prompt, trace.local_prompt
     if prompt is None or local is None or prompt.source != "server":
         return
-    characters = {
-        char for text in texts_inside(body_of(trace).get("tools")) for char in text if char in _HTML or ord(char) > 0x7F
-    }
+    written = {*"".join(texts_inside(body_of(trace).get("tools")))}
+    characters = {char for char in written if char in _HTML or ord(char) > 0x7F}
     escapes = {char: _escape(char) for char in sorted(characters)}
     lower = prompt.text.lower()
     found = {

@@ -228,7 +228,8 @@ class FastTokenizer:
     def decode(self, token_ids: Sequence[int]) -> str:
         """Return the text of `token_ids`, special tokens kept; ids outside the vocabulary become U+FFFD."""
         if self._style is PieceStyle.BYTE_LEVEL:
-            return decode_pieces([self._entry(token_id).piece for token_id in token_ids])[0]
+            entries = self._entries_of(token_ids)
+            return decode_pieces([entries[token_id].piece for token_id in token_ids])[0]
         return self._backend.decode(list(token_ids), skip_special_tokens=False)
 
     def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> TokenTable:

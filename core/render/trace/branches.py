@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from prompt_debugger.core.base.types import Branch
 from prompt_debugger.core.render.trace.lexer import Position
@@ -85,15 +86,23 @@ class BranchMap:
     def _branch(self, source: str, place: Place, index: int) -> Branch:
         runs = self.counts[runs_slot(index)]
         reached = self.counts[reached_slot(place.statement)]
+        line, column, end_line = _lines(source, place.start, place.stop)
         return Branch(
             kind=place.kind,
             expression=place.expression,
-            line=source.count("\n", 0, place.start) + 1,
-            column=place.start - source.rfind("\n", 0, place.start),
-            end_line=source.count("\n", 0, place.stop) + 1,
+            line=line,
+            column=column,
+            end_line=end_line,
             runs=runs,
             skips=reached if place.kind == "for" else max(0, reached - runs),
         )
+
+
+@lru_cache(maxsize=1024)
+def _lines(source: str, start: int, stop: int) -> tuple[int, int, int]:
+    """Return line and column of the start, from 1, and the line of the stop; every render of a template asks."""
+    before = source.count("\n", 0, start) + 1
+    return before, start - source.rfind("\n", 0, start), source.count("\n", 0, stop) + 1
 
 
 def runs_slot(index: int) -> int:

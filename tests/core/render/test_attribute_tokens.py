@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.base.types import Entry, Origin, PromptSpan, Span, SpanKind, TokenKind, TokenTable
+from prompt_debugger.core.base.types import Entry, Origin, Prompt, PromptSpan, Span, SpanKind, TokenKind, TokenTable
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens, is_control, origins_of
 
 FROM_REQUEST = {SpanKind.REQUEST, SpanKind.ESCAPED, SpanKind.SCALAR, SpanKind.STRUCTURE}
@@ -95,6 +95,20 @@ def test_without_spans_nothing_is_reported_of_tokens() -> None:
     tokens = table(("<think>", TokenKind.SPECIAL))
 
     assert attribute_tokens(tokens, []) == tokens
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_tokens_of_the_same_prompt_take_the_origins_that_are_known(is_same: bool) -> None:
+    spans = (span(0, 2, SpanKind.REQUEST, "a"), span(2, 9, SpanKind.REQUEST, "b"))
+    texts = ("hi", TokenKind.TEXT), ("<think>", TokenKind.ADDED)
+    ours = attribute_tokens(table(*texts), spans)
+    theirs = table(*texts) if is_same else table(("h", TokenKind.TEXT), ("i<think>", TokenKind.ADDED))
+    like = Prompt("local", theirs.text, spans, ours)
+
+    found = attribute_tokens(theirs, spans, like)
+
+    assert found == attribute_tokens(theirs, spans)
+    assert (found.origin_of is ours.origin_of) is is_same
 
 
 EDGES = st.lists(st.integers(0, 24), max_size=8).map(lambda cuts: sorted({0, 24, *cuts}))
