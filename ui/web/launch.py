@@ -33,6 +33,7 @@ from prompt_debugger.ui.frozen_memory import kept_for_good  # noqa: E402
 from prompt_debugger.ui.web.admission.connections import Connections, guard_connections  # noqa: E402
 from prompt_debugger.ui.web.admission.visitors import read_networks  # noqa: E402
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
+from prompt_debugger.ui.web.kept_signatures import keep_signatures  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
 from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
@@ -65,6 +66,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
     """Return the page; without `labs` it makes a pool of its own."""
     labs = labs or labs_of(settings)
     keep_no_values()
+    keep_signatures()
     app = gr.Blocks(title="Prompt Debugger.", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
     # Admission decides what may wait, by visitor and by kind; this is a fuse. Set while the page is empty, for
     # gradio describes to itself all that is there.
