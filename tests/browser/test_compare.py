@@ -138,6 +138,29 @@ def test_the_panel_breaks_no_accessibility_rule_and_fits(compared: DebuggerPage)
     assert_fits_and_breaks_no_rule(compared, 1440)
 
 
+def test_before_and_after_are_a_picture(compared: DebuggerPage, tmp_path: Path) -> None:
+    with compared.page.expect_download() as download:
+        compared.page.get_by_role("button", name="Picture").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+
+    data = path.read_bytes()
+    assert path.name == "before-after.png"
+    assert int.from_bytes(data[16:20], "big") == 2_400
+    assert 800 < int.from_bytes(data[20:24], "big") < 4_000
+
+
+def test_on_a_phone_the_two_buttons_of_a_comparison_are_side_by_side(compared: DebuggerPage) -> None:
+    compared.page.set_viewport_size({"width": 400, "height": 850})
+    compared.settle_layout()
+
+    tops = compared.page.locator(".pd-comparison-head .pd-button").evaluate_all(
+        "parts => parts.map(part => part.getBoundingClientRect().top)"
+    )
+    assert len(tops) == 2
+    assert tops[0] == tops[1]
+
+
 def test_a_damaged_bundle_is_one_message_and_the_comparison_stays(compared: DebuggerPage, tmp_path: Path) -> None:
     path = tmp_path / "cut.json"
     path.write_text(write_bundle(changed())[:5_000])
@@ -214,18 +237,6 @@ def test_runs_are_compared_also_where_nothing_is_kept(bare: DebuggerPage) -> Non
     assert "runs=" not in bare.page.url
 
 
-def test_before_and_after_are_a_picture(compared: DebuggerPage, tmp_path: Path) -> None:
-    with compared.page.expect_download() as download:
-        compared.page.get_by_role("button", name="Picture").click()
-    path = tmp_path / download.value.suggested_filename
-    download.value.save_as(path)
-
-    data = path.read_bytes()
-    assert path.name == "before-after.png"
-    assert int.from_bytes(data[16:20], "big") == 2_400
-    assert 800 < int.from_bytes(data[20:24], "big") < 4_000
-
-
 def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
     text = "".join(HOSTILE)
     trace = dropped_call_trace()
@@ -246,17 +257,6 @@ def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
     assert bare.page.evaluate("globalThis.__ran") is None
     assert bare.page.locator("#pd-comparison img, #pd-comparison svg, #pd-comparison script").count() == 0
     assert not set(shown(bare)) & set("\u202e\u202c\u2066\u2069\u200b")
-
-
-def test_on_a_phone_the_two_buttons_of_a_comparison_are_side_by_side(compared: DebuggerPage) -> None:
-    compared.page.set_viewport_size({"width": 400, "height": 850})
-    compared.settle_layout()
-
-    tops = compared.page.locator(".pd-comparison-head .pd-button").evaluate_all(
-        "parts => parts.map(part => part.getBoundingClientRect().top)"
-    )
-    assert len(tops) == 2
-    assert tops[0] == tops[1]
 
 
 @pytest.mark.parametrize("window_width", [400])

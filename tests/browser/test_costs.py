@@ -11,9 +11,9 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("key", ["", "Enter"])
-def test_each_piece_leads_to_its_first_token(bare: DebuggerPage, key: str) -> None:
-    page = bare.page
-    bare.open_stage("render")
+def test_each_piece_leads_to_its_first_token(loaded: DebuggerPage, key: str) -> None:
+    page = loaded.page
+    loaded.open_stage("render")
     pieces = page.locator(".pd-cost-bar button")
     titles = [str(piece.get_attribute("title")) for piece in pieces.all()]
     wanted = ["", "tools", "tools[0].", "tools[1].", *(f"messages[{at}]." for at in range(5))]

@@ -77,9 +77,9 @@ def test_no_fix_of_a_cut_call_is_an_empty_box(bare: DebuggerPage) -> None:
         assert inside.first.inner_text().strip()
 
 
-def test_tab_goes_down_the_parse_panel_as_the_eye_does(bare: DebuggerPage) -> None:
-    page = bare.page
-    bare.open_stage("parse")
+def test_tab_goes_down_the_parse_panel_as_the_eye_does(loaded: DebuggerPage) -> None:
+    page = loaded.page
+    loaded.open_stage("parse")
     page.locator("#pd-parse-matrix .pd-matrix-more, #pd-parse-matrix table").first.wait_for()
     start = page.locator("#pd-start-parser-matrix")
     page.locator("#pd-tab-of-pd-parse-matrix").focus()
@@ -92,6 +92,23 @@ def test_tab_goes_down_the_parse_panel_as_the_eye_does(bare: DebuggerPage) -> No
 
     assert len(tops) > 2
     assert all(after >= before - 8 for before, after in pairwise(tops))  # controls of one row differ by a few pixels
+
+
+def test_the_key_that_leaves_a_list_box_goes_to_the_next_control(loaded: DebuggerPage) -> None:
+    loaded.page.get_by_label("Read as").focus()
+    expect(loaded.page.locator(".option-list")).to_be_visible()
+    loaded.page.keyboard.press("Tab")
+
+    expect(loaded.page.locator("#pd-request .cm-content")).to_be_focused()
+
+
+def test_fix_opens_at_its_first_part_after_the_one_that_is_a_tool_itself(loaded: DebuggerPage) -> None:
+    page = loaded.page
+    page.locator("#pd-tab-fix\\.loop").click()
+    expect(page.locator("#pd-fix-loop")).to_be_visible()
+    page.locator("#pd-tab-fix").click()
+    expect(page.locator("#pd-fix-trials")).to_be_visible()
+    expect(page.locator("#pd-fix-loop")).not_to_be_visible()
 
 
 def test_an_example_that_has_not_run_is_not_spoken_of_above_ones_own_text(unrun: DebuggerPage) -> None:
@@ -159,14 +176,6 @@ def test_run_says_where_a_text_asks_no_server(bare: DebuggerPage) -> None:
     expect(run).to_have_text("Run")
 
 
-def test_the_key_that_leaves_a_list_box_goes_to_the_next_control(bare: DebuggerPage) -> None:
-    bare.page.get_by_label("Read as").focus()
-    expect(bare.page.locator(".option-list")).to_be_visible()
-    bare.page.keyboard.press("Tab")
-
-    expect(bare.page.locator("#pd-request .cm-content")).to_be_focused()
-
-
 def test_no_turn_of_the_example_is_offered_to_ones_own_text(bare: DebuggerPage) -> None:
     page = bare.page
     page.get_by_role("tab", name="Tool loop", exact=True).first.click()
@@ -175,12 +184,3 @@ def test_no_turn_of_the_example_is_offered_to_ones_own_text(bare: DebuggerPage) 
     expect(page.locator("html[data-own-text]")).to_be_attached()
     expect(page.locator(".pd-loop-turn")).not_to_be_visible()
     expect(page.get_by_role("button", name="Go on", exact=True)).not_to_be_visible()
-
-
-def test_fix_opens_at_its_first_part_after_the_one_that_is_a_tool_itself(bare: DebuggerPage) -> None:
-    page = bare.page
-    page.locator("#pd-tab-fix\\.loop").click()
-    expect(page.locator("#pd-fix-loop")).to_be_visible()
-    page.locator("#pd-tab-fix").click()
-    expect(page.locator("#pd-fix-trials")).to_be_visible()
-    expect(page.locator("#pd-fix-loop")).not_to_be_visible()

@@ -108,20 +108,6 @@ def test_the_open_menu_breaks_no_accessibility_rule_and_fits(loaded: DebuggerPag
         assert violations_in_both_themes(loaded.page, "body", GRADIO_RULES) == [], width
 
 
-def test_what_cannot_be_shared_is_reported_in_the_menu(unrun: DebuggerPage) -> None:
-    """Nothing before a run, and no link of a request that is too long for one."""
-    status = unrun.page.locator(".pd-share-status")
-    expect(menu(unrun).get_by_role("button", name="JSON bundle")).to_be_disabled()
-    expect(unrun.page.locator(".pd-share-which")).to_contain_text("Nothing has run yet")
-
-    words = " ".join(str(number * 7_919) for number in range(40_000))
-    unrun.paste(json.dumps({"messages": [{"role": "user", "content": words}]}))
-    menu(unrun).get_by_role("button", name="Copy link").click()
-    expect(status).to_contain_text("too long for a link")
-    expect(status).to_contain_text("JSON bundle")
-    assert unrun.page.locator(".pd-share-link").count() == 0
-
-
 # --- links ------------------------------------------------------------------------
 
 
@@ -372,6 +358,20 @@ def test_a_picture_without_a_run_is_said_to_have_none(bare: DebuggerPage, tmp_pa
     bare.page.locator("#pd-file").set_input_files(path)
 
     expect(bare.page.locator("#pd-left")).to_contain_text("That picture contains no run")
+
+
+def test_what_cannot_be_shared_is_reported_in_the_menu(unrun: DebuggerPage) -> None:
+    """Nothing before a run, and no link of a request that is too long for one."""
+    status = unrun.page.locator(".pd-share-status")
+    expect(menu(unrun).get_by_role("button", name="JSON bundle")).to_be_disabled()
+    expect(unrun.page.locator(".pd-share-which")).to_contain_text("Nothing has run yet")
+
+    words = " ".join(str(number * 7_919) for number in range(40_000))
+    unrun.paste(json.dumps({"messages": [{"role": "user", "content": words}]}))
+    menu(unrun).get_by_role("button", name="Copy link").click()
+    expect(status).to_contain_text("too long for a link")
+    expect(status).to_contain_text("JSON bundle")
+    assert unrun.page.locator(".pd-share-link").count() == 0
 
 
 def test_before_a_run_files_cannot_be_made_and_the_menu_says_why(unrun: DebuggerPage) -> None:
