@@ -38,7 +38,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/run-llama/llama_index/issues/12699",
     ),
     KnownError(
-        "Could not parse output: Thought: {step}",
+        "Could not parse output: Thought: {step} Action: {call}",
         Stage.PARSE,
         "The ReAct agent could not read the step that follows these words: it wants the tool's name alone after "
         "`Action:`, and JSON after `Action Input:` on the next line. What deviates shows in the step, such as an "

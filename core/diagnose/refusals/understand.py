@@ -100,6 +100,9 @@ class Understood:
         return is_known or has_place or self.refusal.status is not None or self.cause is not Cause.REQUEST
 
 
+_MAX_WRAPPED = 300  # characters of a message that are looked at for what its words are wrapped in
+
+
 def understand(refusal: Refusal) -> Understood:
     """Return what the words of a refusal say."""
     quoted = quoted_output(refusal.message, refusal.output)
@@ -111,6 +114,8 @@ def understand(refusal: Refusal) -> Understood:
         known = recognise_error(refusal.code) or known
     around = f"{refusal.code or ''} {refusal.around or ''}"
     speaker = speaker_of(f"{around} {refusal.message}")
+    if nested is not None:
+        around = f"{around} {words_as_one_line(refusal.message[:_MAX_WRAPPED])}"  # what the words were wrapped in
     is_of_api = speaker is None or not speaker.where or speaker.stage is Stage.REQUEST
     named = _named_cause(refusal, words)
     found = _read_what_is_named(refusal, classes_of(raised, around, is_of_api=is_of_api))

@@ -37,6 +37,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r")?(?:tool|function)[ _]calls?\b"
         r"|(?:tool|function)[ _]call\w{0,3} (?:could not be|failed to) (?:be )?pars"
         r"|(?:non-json|has empty) arguments\b|invalid json for (?:a )?(?:tool|function)[ _]call"
+        r"|\btool_calls?: arguments: invalid json\b"
         r"|harmony.{0,60}(?:error|pars)|HarmonyError",
         Stage.PARSE,
         Cause.OUTPUT,

@@ -72,9 +72,11 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "answer-not-decoded",
-        r"\bfailed to (?:parse|decode|deserialize) (?:the )?(?:api |llm |server )?response\b\W{1,3}(?:error\W{1,3})?"
-        r"(?:unknown variant(?: {1,8}[`'\"](?P<name>[\w.-]{1,60}))?|invalid type: |missing field `(?P<field>\w{1,80})`"
-        r"|duplicate field )",
+        r"\b(?:failed|unable|could not|cannot) ?(?:to )?(?:parse|decode|deserialize) (?:the )?(?:api |llm |server "
+        r"|chat |completion )?response\b\W{1,3}(?:error\W{1,3})?"
+        r"(?:unknown variant(?: {1,8}[`'\"](?P<name>[\w.-]{1,60}))?|invalid type: "
+        r"|missing field `(?P<field>\w{1,80})`|duplicate field )"
+        r"|\bmalformed (?:api |llm |server |chat )?response (?:data|body)\b",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The client could not decode the server's answer",
@@ -84,6 +86,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The request needs no change: compare the answer, which the client's log often quotes, with the API. What "
         "differs is for the server or the gateway to mend; until then update the client, or use a more tolerant one.",
         unless=r"json body|target type",
+    ),
+    ErrorClass(
+        "answer-lacks-field",
+        r"missing field `(?P<field>\w{1,80})` at line \d|(?:unknown variant|invalid type: ).{0,400}? at line \d",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The client could not decode the server's answer",
+        "The server answered, and this client's types do not fit the answer: it lacks {field|a field} that they "
+        "require, or has a value that they do not allow.",
+        "The request needs no change: compare the answer with the API, and report what differs to the server or "
+        "gateway. Until then update the client, or ask through the API that the server knows better (chat completions "
+        "in place of Responses).",
+        around=r"\bcompletionerror\b",
     ),
     ErrorClass(
         "event-of-other-form",

@@ -33,7 +33,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "arguments-in-history",
         r"\bfunction\W{0,3}arguments?\b.{0,80}?\bmust be (?:in |a )?(?:valid )?json\b"
-        r"|\binvalid function arguments json\b|\binvalid tool calls?: arguments must be (?:valid )?json\b",
+        r"|\binvalid function arguments:? json\b|\binvalid tool calls?: arguments must be (?:valid )?json\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The arguments of a call in the history are not JSON",
