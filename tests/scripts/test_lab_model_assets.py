@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from scripts.lab_model.rendering import Templates, read_templates, render_prompt
 from scripts.lab_model.tokenizer import PLAIN_ADDED_TOKENS, SPECIAL_TOKENS, load_tokenizer
@@ -138,6 +138,8 @@ def test_generation_config_sets_no_sampling(lab_model_dir: Path) -> None:
 def test_folder_loads_through_the_auto_class_with_the_faulty_template(
     lab_model_dir: Path, templates: Templates
 ) -> None:
+    from transformers import AutoTokenizer  # imports PyTorch: six seconds of each process that collects the tests
+
     loaded = AutoTokenizer.from_pretrained(lab_model_dir)
 
     assert loaded.chat_template == templates.faulty
