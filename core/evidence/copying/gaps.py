@@ -17,9 +17,9 @@ from prompt_debugger.core.base.comparable import NO_BEGINNING, OF_GAP, REQUEST_G
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.text import remove_strings
-from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Request, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
-from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT
+from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT, written_calls
 from prompt_debugger.core.diagnose.fields import texts_inside
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
@@ -289,13 +289,22 @@ def _careful(evidence: Evidence, text: str, *, is_noted: bool) -> Evidence:
         message |= {name: kept if name == "tool_calls" else chat.message[name] for name in _OF_CALLS & {*chat.message}}
     content = message.get("content")
     if isinstance(content, str) and ((is_noted and _has_sign(content)) or _is_elided_text("content", content)):
-        del message["content"]
+        message["content"] = _whole_calls_of(content)
     if len(kept) < len(listed):
         notes = (
             *notes,
             f"Left out: {counted(len(listed) - len(kept), 'call')} of which the text contains only a part.",
         )
     return _replace_message(replace(evidence, notes=notes), chat, message)
+
+
+def _whole_calls_of(content: str) -> str | None:
+    """Return a shortened content up to its last whole call, if the sign is at its end alone; else `None`."""
+    shown = _CUT_BY_SIGN.sub("", content)
+    if shown == content or _has_sign(shown):
+        return None
+    calls = list(written_calls(Trace(Request({"messages": []}, "")), shown))
+    return shown[: max(call.char_span.stop for call in calls)] if calls else None
 
 
 def _replace_message(evidence: Evidence, chat: ChatResult, message: JSONObject) -> Evidence:

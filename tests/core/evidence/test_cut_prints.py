@@ -44,3 +44,17 @@ def test_other_content_that_is_cut_says_nothing():
 
 def test_a_cut_message_without_a_text_is_no_answer():
     assert not found(f"[{HUMAN}, AIMessage(content='', additional_kwargs={{'refusal': No")
+
+
+@pytest.mark.parametrize("sign", ["...", "\u2026"])
+def test_whole_calls_in_content_that_is_shortened_at_its_end_are_shown(sign):
+    content = f"<start_function_call>call:look{{}}<end_function_call>call:look{{}}<end_function_call>call:lo{sign}"
+    text = f'tool_calls    : null\nfinish_reason : "length"\ncontent       : "{content}"\n'
+
+    assert "PD426" in [one.code for one in found(text)]
+
+
+def test_shortened_content_without_a_whole_call_says_nothing():
+    content = "<start_function_call>call:lo..."
+    with pytest.raises(RequestError, match="No part of the answer is complete"):
+        read_evidence(f'tool_calls    : null\nfinish_reason : "stop"\ncontent       : "{content}"\n')
