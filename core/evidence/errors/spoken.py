@@ -24,10 +24,12 @@ from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
 from prompt_debugger.core.evidence.no_errors.programs import is_command, is_of_program, is_unfilled
 from prompt_debugger.core.evidence.no_errors.transcripts import drop_unreported
+from prompt_debugger.core.evidence.no_errors.wording import is_of_page
 from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
 from prompt_debugger.core.known_errors import innermost
 
 _MAX_CHARS = 20_000  # of what a person writes; a longer text is data, whose words say what its lines are about
+_MAX_OF_STATUS = 800  # characters of a text in which a status alone is an error, if it does not say *I*
 _MAX_TRIED = 60
 _MAX_CLAUSES = 4  # of one line; with more it is data
 _MIN_ERROR = 15  # characters of an error
@@ -50,6 +52,9 @@ _OF_STEP = ("observation", "thought", "response", "action")
 _MAX_DEPTH = 40
 _NAME = re.compile(r"\W{0,4}(?:\w{1,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception)\W{0,4}")
 _MIN_NAMES = 3  # names of exceptions alone that make a list of them
+_FIELD = re.compile(r"\"(?:description|title|summary|help|\$comment)\" ?:")  # of a definition, in JSON that was cut
+_GOES_ON = re.compile(r"[^\n]{60,}[a-z,]\Z")  # a line of a paragraph, which the next one continues
+_BY_PERSON = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|issue|bug)\b")
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 
@@ -74,7 +79,8 @@ def spoken_error(text: str) -> FoundError | None:
         by_meaning = error_by_meaning(candidate, text)
         if by_meaning is not None:
             return FoundError(*by_meaning)
-    return _read_kept_body(text, status) or status
+    is_page = len(text) > _MAX_OF_STATUS and _BY_PERSON.search(text) is None
+    return _read_kept_body(text, status) or (None if is_page else status)
 
 
 def _read_kept_body(text: str, status: FoundError | None) -> FoundError | None:
@@ -96,9 +102,12 @@ def _candidates(text: str) -> Iterator[str]:
     if value is not None:
         yield from (candidate for candidate in strings_in(_drop_other_words(value)) if _is_said(candidate))
         return
+    above = ""
     for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
-        if _RAISES.match(bare) is not None:
+        is_within, above = _GOES_ON.search(above) is not None, line
+        is_title = line.startswith("#") and is_of_page(line)
+        if is_title or _RAISES.match(bare) is not None or _FIELD.match(bare) is not None:
             continue
         if OF_MANUAL.match(bare) is not None or is_command(bare) or _ROW.fullmatch(bare) is not None:
             continue
@@ -107,7 +116,8 @@ def _candidates(text: str) -> Iterator[str]:
         clauses = [bare[found.end() :] for found in islice(_CLAUSE.finditer(bare), _MAX_CLAUSES)]
         yield from filter(_is_said, [*quoted, *clauses])
         is_short = len(bare) <= _MAX_TALK or "{" in bare
-        if is_short and _MIN_ERROR <= len(bare) <= _MAX_ERROR and may_report(bare, is_quoted=False):
+        is_part = is_within or (bare.endswith(",") and bare[:1].isalnum())  # of a sentence or a program
+        if is_short and not is_part and _MIN_ERROR <= len(bare) <= _MAX_ERROR and may_report(bare, is_quoted=False):
             yield bare
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.evidence.errors.tracebacks import EXCEPTION, FRAME, TRACEBACK
 from prompt_debugger.core.evidence.no_errors.programs import is_command
+from prompt_debugger.core.evidence.no_errors.wording import is_of_page
 from prompt_debugger.core.known_errors import words_as_one_line
 
 _MAX_EXCEPTIONS = 6
@@ -23,7 +24,7 @@ _MAX_WORDS = 1_500  # characters of a statement
 MAX_ALONE = 900  # characters of a text that is a sentence without the shape of an error
 _MAX_SENTENCES = 2
 _LEVEL = re.compile(
-    r"(?m)^[^\n]{0,160}?(?P<words>\b(?:(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\b[^\n]{8,}"
+    r"(?m)^[^\n]{0,160}?(?P<words>\b(?:(?:ERROR|ERR|FATAL|(?<!^)CRITICAL|SEVERE)\b[^\n]{8,}"
     r"|(?:[A-Z][a-z]{2,20} )?(?:(?<!\brpc )[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?!\))"
     r"(?![\"']? ?[:=] ?(?:[Tt]rue|[Ff]alse|null|None|\d{1,9}|\[\]|\{\})[ \t,}\])]*$)"
     r"(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
@@ -79,9 +80,11 @@ _REPORTED = re.compile(
     r"|\Aif `\w{1,40}` (?:is|are) \w"
     r"|,[^,]{1,80}, (?:and|or)\b|, so (?:that |the |it |we |I |[a-z_]+ (?:is|are) )|\bjust (?:has|gives|says|shows)\b"
     r"|(?:\A|\s)#{2,6} \S|\w <https?://[^\s>]{1,300}>`?_|\b(?:error|exception) (?:is|will be|gets) raised\b"
-    r"|\braises? an? \w{1,60}Error\b|\A\W{0,4}(?:exception )?raised (?:for|when|if)\b",
+    r"|\braises? an? \w{1,60}Error\b|\A\W{0,4}(?:exception )?raised (?:for|when|if)\b|\bfor instance\b"
+    r"|\A\s{0,4}(?:is the same|means|comes from|happens|occurs)\b",
     re.IGNORECASE,
 )
+_ABOUT_CODE = re.compile(r"`[^`\n]{3,120}` (?:is|means|has|comes|says) (?:the|a|an|that|from|on)\b")
 _LITERAL = re.compile(r"(?<!`)``[^`\n]{1,120}``(?!`)")  # code in reStructuredText, as docstrings have it
 _MAX_REPORTED = 320  # characters of a sentence that only its words make an error
 _QUOTED = re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"")
@@ -153,7 +156,9 @@ def statements_in(text: str) -> Iterator[Statement]:
         and not _is_body(stripped)
     )
     is_narrated = _FIRST_PERSON.search(_QUOTED.sub("", stripped[:_MAX_REPORTED])) is not None
-    is_form = _SHAPED.match(stripped) is not None and not is_narrated
+    is_titled = stripped.startswith("#") and is_of_page(stripped.partition("\n")[0])
+    is_about = is_narrated or is_titled or _ABOUT_CODE.match(stripped) is not None
+    is_form = _SHAPED.match(stripped) is not None and not is_about
     is_reported = is_form or (is_said and _FAILS.search(stripped) is not None)
     if len(stripped) <= MAX_ALONE * 2 and is_reported and FRAME.search(stripped) is None:
         is_shaped = is_form or _CLASS.search(stripped[:200]) is not None
@@ -194,7 +199,8 @@ def _heading_or_text(text: str) -> str:
     """Return the heading that a text begins with, if it is an error's words: what is below it says something else."""
     line, _, rest = text.partition("\n")
     bare = line.lstrip("# ")
-    return bare if text.startswith("#") and rest.strip() and _SHAPED.match(bare) is not None else text
+    is_error = _SHAPED.match(bare) is not None and not is_of_page(line)
+    return bare if text.startswith("#") and rest.strip() and is_error else text
 
 
 def _read_code_error(text: str, found: re.Match[str]) -> str:

@@ -20,6 +20,7 @@ from prompt_debugger.core.evidence.no_errors.data import drop_documents
 from prompt_debugger.core.evidence.no_errors.documentation import is_heading
 from prompt_debugger.core.evidence.no_errors.manuals import drop_guidance, is_manual
 from prompt_debugger.core.evidence.no_errors.programs import is_field_of_calls, is_source
+from prompt_debugger.core.evidence.no_errors.wording import is_of_page
 from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of
 
 _SCORE = 0.62  # less than that of a log, which is read with the error in it
@@ -79,7 +80,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     whole = whole[-MAX_ALONE * 40 :] or text
     text = drop_guidance(drop_documents(text))
     statements = () if is_source(text) or is_manual(text) else tuple(statements_in(text))
-    statements = tuple(one for one in statements if not _is_of_others(one.words))
+    statements = tuple(one for one in statements if not _is_of_others(one))
     if not statements:
         return None
     is_of_chat, around = is_about_chat(whole), text[-4_000:]
@@ -108,8 +109,11 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     return None
 
 
-def _is_of_others(words: str) -> bool:
-    """Return whether words are source, a field of calls, a heading, or a proxy's error about some other page."""
+def _is_of_others(said: Statement) -> bool:
+    """Return whether words are source, a field of calls, of a page, or a proxy's error about some other page."""
+    words = said.words
+    if not said.name and is_of_page(words):
+        return True
     is_source_line = _RAISES.search(words) is not None
     return is_source_line or is_field_of_calls(words) or is_heading(words) or _PROXIED.search(words) is not None
 

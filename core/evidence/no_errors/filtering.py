@@ -7,7 +7,9 @@ from prompt_debugger.core.evidence.no_errors.denied import drop_denied
 from prompt_debugger.core.evidence.no_errors.manuals import drop_guidance, drop_manual, is_manual
 from prompt_debugger.core.evidence.no_errors.programs import drop_handlers, is_program, is_source
 from prompt_debugger.core.evidence.no_errors.settings import is_settings
+from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
 from prompt_debugger.core.evidence.no_errors.transcripts import is_retrieved
+from prompt_debugger.core.evidence.no_errors.wording import is_faq
 from prompt_debugger.core.evidence.reports.captions import drop_captions
 
 
@@ -18,7 +20,7 @@ def reports_nothing(text: str, *, by_words: bool = False) -> bool:
         text: All of it.
         by_words: Whether only words show an error, in prose; else it has the form in which a program prints one.
     """
-    if is_program(text) or is_retrieved(text) or is_settings(text):
+    if is_program(text) or is_retrieved(text) or is_settings(text) or is_faq(text) or is_snippet(text):
         return True
     return by_words and (is_source(text) or is_manual(text) or is_tagged(text))
 

@@ -10,6 +10,8 @@ import ast
 import re
 import warnings
 
+from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
+
 # Lines of a program: errors that its text mentions were not reported by anyone.
 _CODE_LINE = re.compile(
     r"(?m)^[ \t]{0,24}(?:(?:async )?def \w|class \w{1,60}[(:{]|from [\w.]{1,80} import |import [\w{*]|return\b"
@@ -70,6 +72,8 @@ def is_source(text: str) -> bool:
     (True, False)
     """
     if _RAISES_ALONE.match(text) is not None and _RAISED.search(text) is None:
+        return True
+    if is_snippet(text):
         return True
     lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
     return lines == _MAX_CODE_LINES and _FRAME.search(text) is None

@@ -26,6 +26,7 @@ _MIN_OF_USER = 3
 _MIN_TURNS = 3
 _MAX_TURNS = 2_000
 _RAISES = re.compile(r"\braise_exception\(\s{0,20}(?:\"[^\"\n]{0,600}\"|'[^'\n]{0,600}')")
+_OF_HELM = re.compile(r"\{\{-? ?[^{}\n]{0,200}\b(?:required|fail) [^{}\n]{0,600}\}\}")
 _CODES = re.compile(
     r"(?:^[ \t]{0,8}(?:[-*+\u2022]|\d{1,2}[.)]) {1,3}[*`_]{0,3}(?:Error|Code|ERR)[ _-]?(?:[Cc]ode )?[A-Z]{0,3}\d{2,5}\b"
     r"[^\n]*(?:\n|\Z)){2,}",
@@ -92,6 +93,8 @@ def drop_unreported(text: str) -> str:
         text = _TURN.sub("", text)
     if "raise_exception(" in text:
         text = _RAISES.sub("raise_exception(", text)
+    if "{{" in text:
+        text = _OF_HELM.sub("", text)
     if "role" in text:
         text = _WRITTEN.sub("", text)
     if all(key in text for key in _STEPS):

@@ -1,0 +1,101 @@
+"""A few lines of code, and pieces of a page, report no error; the same words from a program do."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
+from prompt_debugger.core.evidence.no_errors.wording import is_faq, is_of_page
+
+CODE = (
+    '    pytest.xfail(f"{provider} doesn\'t support tool calls yet")',
+    '        error = TooLongError("Prompt length 90 is greater than max_seq_len 80")\n'
+    "        data = Namespace(key=None)\n\n        async def collect(*args, **kwargs):\n            raise error",
+    '      JSON.stringify({\n        status: "failed",\n        message: "The model went wrong",\n      }),',
+    '        } catch (error) {\n          if (error.code === "ECONNREFUSED") {\n            console.warn(`No ollama`)',
+    "export interface State {\n  error: Error | null;\n  model: string;\n}",
+    "class Job(BaseModel):\n    model: str\n    status: Literal['queued', 'failed']\n    error: Error | None = None",
+    '            logger.error("No answer from the model: %s", error)\n            return Response(\n'
+    '                response=b\'{"error": "Service unavailable"}\',',
+    'let pool = match kind {\n    // others\n    Kind::Model => {\n        bail!("`kind` is not supported")',
+    "                name: {{ required \"Value 'model.name' must be defined\" .Values.model.name }}\n",
+)
+PAGES = (
+    "Some errors of the model are retried by default, after a short wait, with exponential backoff:\n"
+    "errors of the connection (for example, due to a problem of the network), 408 Request Timeout, 409 Conflict,\n"
+    "429 Rate Limit, and >=500 Internal errors are all retried by default.\n",
+    "By default, the gateway retries a model's request on the status codes `[429, 500, 502, 503, 504]`.",
+    "When the model is out of reach, a subclass of `groq.APIConnectionError` is raised.",
+    "Error codes of the model are as follows:\n\n| Code | Type |\n| --- | --- |\n| 400 | `BadRequestError` |\n"
+    "| 401 | `AuthenticationError` |\n| 429 | `RateLimitError` |\n",
+    "Every model has its rules. For instance, `max_tokens` is required for Anthropic and not for OpenAI.",
+    "Failed attempts to call the model are rate-limited on two levels:\n\n* by address\n* by key\n",
+    "This line is why the examples of an agent work: drop `raise_exceptions=True` there.",
+    "## `Error executing tool <name>: <message>` and `Unknown tool: <name>`\n\nYou read a result of an agent's tool.",
+    "# Invalid Model Index\n\nHere the index does not define a field, and the model's card is loaded without it.",
+    '                "name": {\n  "description": "Whether the argument of the prompt must be provided.",\n "type": "x"',
+    "1. Why does the model stop?\n   It has a limit.\n2. It says `insufficient quota`. What now?\n   Buy some.\n"
+    "3. It says \"invalid character '<' looking for beginning of value\". Why?\n   A proxy answers.\n",
+    "[[autodoc]] InferenceTimeoutError",
+    "CRITICAL: This tool MUST be called alone. Do NOT call it beside other tools in the same turn: the agent fails.",
+    "Though it is listed, [this error](https://example.com/q/modulenotfounderror-no-module-named-imp) occurs with "
+    "vertex ai on Python 3.12.",
+)
+REPORTED = (
+    'HTTP/1.1 503 Service Unavailable\n\n{"error": "Service unavailable"}',
+    "ERROR: Failed to call the model: connection refused",
+    "openai.RateLimitError: Error code: 429 - {'error': {'message': 'Rate limit reached'}}",
+    "The agent stops with `Unknown tool: get_weather` at once.",
+    "2026-01-02 10:00:00 CRITICAL vllm: Failed to load the model: out of memory",
+    "max_tokens is required for Anthropic and not for OpenAI.",
+    "Error: insufficient quota",
+)
+
+
+async def _codes(text: str) -> list[str]:
+    try:
+        trace = await show_evidence(read_evidence(text))
+    except RequestError:
+        return []
+    return [one.code for one in trace.findings]
+
+
+@pytest.mark.parametrize("text", CODE)
+async def test_code_reports_no_error(text: str) -> None:
+    assert await _codes(text) == []
+
+
+@pytest.mark.parametrize("text", PAGES)
+async def test_a_piece_of_a_page_reports_no_error(text: str) -> None:
+    assert await _codes(text) == []
+
+
+@pytest.mark.parametrize("text", REPORTED)
+async def test_words_of_a_program_are_an_error(text: str) -> None:
+    assert [one for one in await _codes(text) if one in ("PD100", "PD445")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ChatCompletion(id='a', choices=[])",
+        '{"error": {"message": "x"}}',
+        "response = client.create(a)\nError: 400",
+        "# BadRequestError: no\nx = f(a)",
+        "a: b\nc: d",
+    ],
+)
+def test_what_a_program_printed_is_no_snippet(text: str) -> None:
+    assert not is_snippet(text)
+
+
+@pytest.mark.parametrize("unit", ["a.b(", "x = ", "await ", "(", "error: Error | ", "# A ", "1. Why?\n", "if a: "])
+def test_a_flood_is_read_in_time(unit: str) -> None:
+    flood = unit * (200_000 // len(unit))
+    start = time.monotonic()
+    is_snippet(flood), is_snippet(flood[:6_000]), is_of_page(flood), is_faq(flood)
+    assert time.monotonic() - start < 1
