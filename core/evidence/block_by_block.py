@@ -45,6 +45,7 @@ from prompt_debugger.core.known_errors import Cause, classes_of
 
 MAX_BLOCKS = 200
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
+_STREAM_END = "data: [DONE]"  # the rest of the stream was not recognized
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 
 
@@ -87,7 +88,7 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
         evidence = _read_block(block, read)
         if evidence is not None and evidence.error is not None and is_no_report(block, blocks):
             evidence = None
-        if evidence is not None and is_end_alone(evidence):
+        if evidence is not None and (is_end_alone(evidence) or block.text.strip() == _STREAM_END):
             evidence = None
         if evidence is not None:
             pieces.append(_Piece(block, evidence))

@@ -84,7 +84,10 @@ _REPORTED = re.compile(
     r"|\A\s{0,4}(?:is the same|means|comes from|happens|occurs)\b",
     re.IGNORECASE,
 )
-_ABOUT_CODE = re.compile(r"`[^`\n]{3,120}` (?:is|means|has|comes|says) (?:the|a|an|that|from|on)\b")
+_ABOUT_CODE = re.compile(
+    r"[-* ]{0,4}`\w{3,80}(?:\(\))?`: [A-Z][^\n.]{1,200}\. [A-Z]"
+    r"|`[^`\n]{3,120}` (?:is|means|has|comes|says) (?:the|a|an|that|from|on)\b"
+)
 _LITERAL = re.compile(r"(?<!`)``[^`\n]{1,120}``(?!`)")  # code in reStructuredText, as docstrings have it
 _MAX_REPORTED = 320  # characters of a sentence that only its words make an error
 _QUOTED = re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"")
@@ -147,22 +150,28 @@ def statements_in(text: str) -> Iterator[Statement]:
         yield Statement(words_as_one_line(words), "", is_shaped=False)
     if not text.lstrip().startswith("<"):
         yield from _lines_of_log(text)
-    stripped = _heading_or_text(text.strip())
+    if (whole := _whole_text(_heading_or_text(text.strip()))) is not None:
+        yield whole
+
+
+def _whole_text(text: str) -> Statement | None:
+    """Return a text as one statement, if its form or its words are those of an error; `None` of a page's words."""
+    is_titled = text.startswith("#") and is_of_page(text.partition("\n")[0])
+    if len(text) > MAX_ALONE * 2 or is_titled or _ABOUT_CODE.match(text) is not None or FRAME.search(text) is not None:
+        return None
+    is_narrated = _FIRST_PERSON.search(_QUOTED.sub("", text[:_MAX_REPORTED])) is not None
+    is_form = _SHAPED.match(text) is not None and not is_narrated
     is_said = (
-        not stripped.startswith("#")
-        and not OF_MANUAL.match(stripped)
-        and not is_command(stripped)
-        and not _is_prose(stripped)
-        and not _is_body(stripped)
+        not text.startswith("#")
+        and not OF_MANUAL.match(text)
+        and not is_command(text)
+        and not _is_prose(text)
+        and not _is_body(text)
     )
-    is_narrated = _FIRST_PERSON.search(_QUOTED.sub("", stripped[:_MAX_REPORTED])) is not None
-    is_titled = stripped.startswith("#") and is_of_page(stripped.partition("\n")[0])
-    is_about = is_narrated or is_titled or _ABOUT_CODE.match(stripped) is not None
-    is_form = _SHAPED.match(stripped) is not None and not is_about
-    is_reported = is_form or (is_said and _FAILS.search(stripped) is not None)
-    if len(stripped) <= MAX_ALONE * 2 and is_reported and FRAME.search(stripped) is None:
-        is_shaped = is_form or _CLASS.search(stripped[:200]) is not None
-        yield Statement(words_as_one_line(stripped)[:_MAX_WORDS], "", is_shaped=is_shaped)
+    if not is_form and not (is_said and _FAILS.search(text) is not None):
+        return None
+    is_shaped = is_form or _CLASS.search(text[:200]) is not None
+    return Statement(words_as_one_line(text)[:_MAX_WORDS], "", is_shaped=is_shaped)
 
 
 def _lines_of_log(text: str) -> Iterator[Statement]:

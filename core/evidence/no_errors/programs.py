@@ -34,6 +34,9 @@ _UNFILLED = re.compile(
     r"%[sr](?![\w%])(?:[^\"'\n]{0,80}[\"'](?:,|\s?\))|[^\n%]{0,120}%[sdr](?![\w%]))"
     r"|(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
 )
+_FORMATTED = re.compile(
+    r"(?<!\w)f(?:\"{1,3}|'{1,3})[^\"'\n{]{0,200}(?<!\{)\{[a-z_][\w.]{0,60}[}!:(\[]"
+)  # a literal of Python
 _CALLS = re.compile(r"\W{0,8}(?:\w{1,30}_)?tool_calls?['\"]?\s{0,4}[:=]{1,6}\s{0,8}[\[{]")
 _HANDLER = re.compile(
     r"(?m)^(?:[ \t]{0,40}console\.(?:error|warn|log)\([^\n]{0,300}\);?[ \t]*|[ \t]{0,40}(?:return )?new Response\($"
@@ -132,7 +135,7 @@ def is_unfilled(words: str) -> bool:
     >>> is_unfilled('No answer from %s: %s", host, error)'), is_unfilled('Not callable: %s in strftime_now("%Y-%m-%d")')
     (True, False)
     """
-    return _UNFILLED.search(words) is not None
+    return _UNFILLED.search(words) is not None or _FORMATTED.search(words) is not None
 
 
 def is_field_of_calls(words: str) -> bool:

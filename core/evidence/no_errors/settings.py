@@ -15,7 +15,7 @@ _REPORTS = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"\S+(?:[ \t]+\S+){3}")  # words of someone
-_MIN = 4  # lines
+_MIN = 3  # lines
 _MAX_LINES = 400
 
 

@@ -22,7 +22,8 @@ _SENTENCE = re.compile(
 _STATUS = re.compile(r"(?<![\d.])[45]\d\d(?![\d.])")
 _MAX_STATUSES = 2
 _OF_PAGE = re.compile(
-    r"\A\([^()]*\)\W{0,2}\Z|\A[a-z]\w{1,30}\. [a-z]|\]\(|\A[^:]*[\w)]:(?: [*-] |\Z)|\"description\" ?: ?\""
+    r"\A\([^()]*\)\W{0,2}\Z|\A[a-z]\w{1,30}\. [a-z]|\]\(|\A[^:]*[\w)]:(?: [*-] |\Z)"
+    r"|\A\W{0,6}(?:TODO|FIXME|XXX)\b|\b(?:have|'ve|has) successfully\b|\"description\" ?: ?\""
     r"|: ?`?<(?:name|message|error|reason|id|model|tool|value|details?|code|status|text)>"
     r"|\A#{1,6} (?:[A-Z][a-z]{1,30}[ -]{1,3}){1,8}[A-Z][a-z]{1,30}\W{0,3}\Z"
 )

@@ -44,6 +44,7 @@ _ARROW = re.compile(r"\{\s{0,20}(?:\"[^\"\n]{0,100}\"|:\w{1,100}) ?=>")  # of a 
 _ENDED = re.compile(
     r"\{[^<]*\}\s*\}(?:\s|\\n)*(?:</?)?"
 )  # arguments with the end of their call, before its closing tag
+_NEXT = re.compile(r"[\s}\]]{0,200},\s{0,200}\"[\w.-]{1,80}\"\s{0,20}:")
 _TAGS = re.compile(r"(?:\s|\\n|<[^<>]{1,60}>)*+(?:<[^<>]{0,60})?")
 _KNOWN = (Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.WRAPPED, Break.PYTHON)
 
@@ -81,8 +82,16 @@ def _arguments(text: str) -> tuple[str, str] | None:
     is_key = is_labelled and text[: len(text) - len(bare)].rstrip(" \t:=").endswith(('"', "'"))
     if is_key and isinstance(decoded := json_of(bare.rstrip(" ,")), str):
         bare = decoded  # a member of JSON, whose text the arguments are
+    if is_key and _is_member(bare):
+        return None
     written = _unquote(bare)
     return next(((NAME_NOT_COPIED, one) for one in written if _is_broken(one, is_labelled=is_labelled)), None)
+
+
+def _is_member(text: str) -> bool:
+    """Return whether an object is followed by the next member of the one around it: of any data, cut at both ends."""
+    fault = break_of(text)
+    return fault is not None and fault.kind is Break.WRAPPED and _NEXT.match(text, fault.span.stop) is not None
 
 
 def _fields(text: str) -> tuple[str, str] | None:

@@ -19,6 +19,7 @@ from prompt_debugger.core.evidence.errors.unknown import other_program
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.no_errors.manuals import is_manual
 from prompt_debugger.core.evidence.no_errors.programs import has_code, is_source
+from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
 from prompt_debugger.core.evidence.no_errors.transcripts import harmless, is_agents_log
 from prompt_debugger.core.evidence.recognise import MARKER, PRINTED_LIST, recognise
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
@@ -121,7 +122,8 @@ def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
     at = next(index for index, one in enumerate(blocks) if one is block)
     if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
         return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
-    if is_manual("\n".join(one.text for one in blocks)):
+    whole = "\n".join(one.text for one in blocks)
+    if is_manual(whole) or is_snippet(whole):
         return True
     above, below = (
         "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)

@@ -111,6 +111,7 @@ _LIST_IS_EMPTY = (
     "out, so a client has to test whether the list has members, not whether it is there."
 )
 _PRINTED_WITHIN = re.compile(r"\b[A-Z]\w{2,60}\([a-z_]\w{0,40}=")
+_LIST_OF_NAMES = re.compile(r"`\w{1,60}`(?:, `\w{1,60}`){2,40}")  # of fields, as documentation has it
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _MAX_SENTENCE = 500  # characters; what is longer is data
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
@@ -164,7 +165,7 @@ def _note_expectation(evidence: Evidence, text: str) -> Evidence:
 
 def _speaks_of_calls(text: str) -> bool:
     """Return whether the prose of a text speaks of tool calls; a printed object with a field of that name does not."""
-    return _OF_CALLS.search(prose_of(text)) is not None
+    return _OF_CALLS.search(_LIST_OF_NAMES.sub("", prose_of(text))) is not None
 
 
 def _note_complaint(evidence: Evidence, text: str) -> Evidence:

@@ -23,6 +23,13 @@ CODE = (
     '                response=b\'{"error": "Service unavailable"}\',',
     'let pool = match kind {\n    // others\n    Kind::Model => {\n        bail!("`kind` is not supported")',
     "                name: {{ required \"Value 'model.name' must be defined\" .Values.model.name }}\n",
+    "                if costs.of(\n                    user=key\n                ) > costs.limit(user=key):\n"
+    '                    raise HTTPException(\n                        status_code=429, detail={"error": '
+    '"budget of the model exceeded"}\n                    )',
+    'f"""Chat template {chat_template} was unable to be loaded directly into guidance.\n'
+    '    Use another for your model.""",\n    stacklevel=2,\n)\n\n# By default, the ChatML template is used.',
+    "/**\n * The count of your prompt's tokens plus `max_tokens` cannot exceed the model's context length.\n */\n"
+    "export type Request = {",
 )
 PAGES = (
     "Some errors of the model are retried by default, after a short wait, with exponential backoff:\n"
@@ -40,6 +47,15 @@ PAGES = (
     '                "name": {\n  "description": "Whether the argument of the prompt must be provided.",\n "type": "x"',
     "1. Why does the model stop?\n   It has a limit.\n2. It says `insufficient quota`. What now?\n   Buy some.\n"
     "3. It says \"invalid character '<' looking for beginning of value\". Why?\n   A proxy answers.\n",
+    "    # deployment_name is required by azure openai, model is required by openai.\n    deployment_name: a\n"
+    "    model: b\n    question: ${inputs.q}\n",
+    "- `acall`: Call the function in the chat. This is required to handle the `AsyncCall` output.\n",
+    "# TODO: Add optional error handling to this method of the agent",
+    "It answers `Hi! You've successfully authenticated, but this model does not provide shell access.` then.",
+    '"args": {\n  "model": "m",\n  "steps": "50"\n  }\n},\n"env": {\n  "python": "3.12",\n',
+    "- `model`: the id\n- optional: `temperature`, `functions`, `function_call`, `top_p`, `n`\n\n```json\n"
+    '{"model": "m", "messages": [{"role": "user", "content": "Hello"}]}\n```\n',
+    '    body:\n      string: \'data: {"id": "c", "choices": []}\n\n\n        data: [DONE]\n\n        \'\n',
     "[[autodoc]] InferenceTimeoutError",
     "CRITICAL: This tool MUST be called alone. Do NOT call it beside other tools in the same turn: the agent fails.",
     "Though it is listed, [this error](https://example.com/q/modulenotfounderror-no-module-named-imp) occurs with "
