@@ -41,4 +41,15 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SERVER,
         is_general=True,
     ),
+    KnownError(
+        "Error compiling FSM: {why}",
+        Stage.REQUEST,
+        "The server could not build a grammar from the JSON Schema or the regular expression in the request, and goes "
+        "on without one or fails.",
+        "Check `grammar` (or `response_format`): its value must be a JSON Schema, with `type` and `properties`, and "
+        "not an example of the answer. Reduce it to find the part that is not understood.",
+        "https://github.com/huggingface/text-generation-inference/pull/2282",
+        example="ERROR text_generation_launcher: Error compiling FSM: Could not translate the instance {'a': 'b'} to a",
+        field="response_format",
+    ),
 )

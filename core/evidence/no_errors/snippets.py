@@ -46,6 +46,7 @@ _MAYBE = re.compile(
 _REMARK = ("#", "//", "*", "/*", "--")
 _REPORTED = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b|\b[45]\d\d\b|[\"']error[\"']|\berror ?:|Traceback")
 _PRINTED = re.compile(r"[A-Z]\w{0,60}\((?!\*\*)")  # an object, as Python prints one
+_BODY = re.compile(r"[\[{]{1,2}[ \"']{0,3}(?:error|errors|detail|message|object|type|code|status)[\"']")  # of an answer
 _MAX_CHARS = 6_000
 _MAX_LINE = 400
 
@@ -67,5 +68,7 @@ def _is_sure(line: str) -> bool:
 
 
 def _may_be_code(line: str) -> bool:
+    if _BODY.match(line) is not None:
+        return False
     is_remark = line.startswith(_REMARK)
     return len(line) <= _MAX_LINE and _MAYBE.fullmatch(line) is not None and not (is_remark and _REPORTED.search(line))

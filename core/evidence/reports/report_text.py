@@ -123,7 +123,7 @@ def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
     if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
         return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
     whole = "\n".join(one.text for one in blocks)
-    if is_manual(whole) or is_snippet(whole):
+    if is_manual(whole) or is_snippet(whole.replace("=\n{", "={")):  # a value that is a block of its own
         return True
     above, below = (
         "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)

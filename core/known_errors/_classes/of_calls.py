@@ -101,6 +101,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         around=r"\bcompletionerror\b",
     ),
     ErrorClass(
+        "answer-of-other-form",
+        r"\binvalid (?:type|value): \w{1,20}, expected \w|\bunknown variant \W?\w",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The client could not decode the server's answer",
+        "The server answered, and its answer, or an event of its stream, has a value of another form than this client "
+        "expects: a field that is new, or that other servers do not send.",
+        "The request needs no change: update the client to a release that knows this server, and compare the answer, "
+        "which its log may quote, with the API. Until then use a client or an API that reads it.",
+        around=r"\b(?:unable|failed) to (?:parse|decode|deserialize) (?:the )?(?:chat|model|llm) response\b"
+        r"|\berror in model response stream\b",
+    ),
+    ErrorClass(
         "event-of-other-form",
         r"\bfailed to (?:parse|decode|deserialize) (?:the )?(?:responses |sse )?stream(?:ing)? (?:event|chunk"
         r"|data)\w{0,2}: "

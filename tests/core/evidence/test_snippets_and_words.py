@@ -102,6 +102,7 @@ async def test_words_of_a_program_are_an_error(text: str) -> None:
         '{"error": {"message": "x"}}',
         "response = client.create(a)\nError: 400",
         "# BadRequestError: no\nx = f(a)",
+        'x = f(a)\nraise E("b")\n\n{"error": {"message": "model is required", "code": 400}}',
         "a: b\nc: d",
     ],
 )
