@@ -35,6 +35,11 @@ _FOREIGN = re.compile(
     re.IGNORECASE,
 )
 # A proxy's error about a request to an address that serves no model.
+# `I use vLLM and get `openai_harmony.HarmonyError`.`
+_MET = re.compile(
+    r"\b(?:I|[Ww]e) (?:[^\n.`]{1,80} )?(?:get|got|see|saw|hit|receive) (?:an? |the )?"
+    r"`(?P<name>[\w.]{3,80}(?:Error|Exception))`"
+)
 _PROXIED = re.compile(
     r"request: \"[A-Z]{3,7} (?!\S*(?:/v\d|chat|complet|generat|messages|model|respons|embed|/api/|infer|predict))/"
 )
@@ -80,7 +85,7 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     whole = whole[-MAX_ALONE * 40 :] or text
     text = drop_guidance(drop_documents(text))
     statements = () if is_source(text) or is_manual(text) else tuple(statements_in(text))
-    statements = tuple(one for one in statements if not _is_of_others(one))
+    statements = tuple(one for one in statements if _is_met(one, text) or not _is_of_others(one))
     if not statements:
         return None
     is_of_chat, around = is_about_chat(whole), text[-4_000:]
@@ -107,6 +112,12 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     if reported is not None and len(text) <= MAX_ALONE * 2 and (is_logged or is_answer):
         return _refusal(reported), _SCORE
     return None
+
+
+def _is_met(said: Statement, text: str) -> bool:
+    """Return whether the words are the name of an exception, and someone writes that they got it."""
+    met = _MET.search(text)
+    return met is not None and said.words == met["name"]
 
 
 def _is_of_others(said: Statement) -> bool:

@@ -11,9 +11,10 @@ import re
 _PAIR = re.compile(r"[ \t]{0,24}(?:- )?[\"']?([A-Za-z][\w.-]{0,80})[\"']?[ \t]?[:=](?:[ \t]+(\S[^\n]*))?")
 _REPORTS = re.compile(
     r"(?:.*[._-])?(?:errors?|err|message|msg|detail|details|reason|exception|traceback|stderr|stdout|output|log|text"
-    r"|content|body|response|description|title|status|code|level|says|cause)",
+    r"|content|body|data|response|description|title|status|code|level|says|cause)",
     re.IGNORECASE,
 )
+_EXCEPTION = re.compile(r"[A-Z]\w{2,80}(?:Error|Exception)")
 _SENTENCE = re.compile(r"\S+(?:[ \t]+\S+){3}")  # words of someone
 _MIN = 3  # lines
 _MAX_LINES = 400
@@ -32,6 +33,8 @@ def is_settings(text: str) -> bool:
 
 
 def _is_setting(key: str, value: str | None) -> bool:
+    if _EXCEPTION.fullmatch(key) is not None and value is not None and " " in value:
+        return False
     if _REPORTS.fullmatch(key) is not None:
         return (
             value is not None and _SENTENCE.match(value) is None and key.lower() not in ("error", "message", "status")
