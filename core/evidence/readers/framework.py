@@ -55,6 +55,7 @@ _NAMES = sorted((*CLASSES, "CreateResult", "AgentOutput"), key=len, reverse=True
 _CALLS = tuple(f"{name}(" for name in _NAMES)
 _START = re.compile(rf"(?<![\w.'\"])(?:{'|'.join(_NAMES)})\((?=\s*+[a-z_]\w*+=)")
 _OF_COMPLETION = re.compile(r"\bmessage=AssistantMessage\(")
+_RAW_CHUNK = ", raw=ChatCompletionChunk("
 _JS_CLASS = re.compile(r"\b((?:Human|AI|System|Tool)Message(?:Chunk)?) \{")
 _JS_RESULT = re.compile(r"\btoolCalls['\"]?: ?\[")
 _SPRING = re.compile(r"\bToolCall\[id=(?P<id>[^,\]]{0,200}), type=\w{1,20}, name=(?P<name>[^,\]]{0,200}), arguments=")
@@ -75,7 +76,8 @@ def _finds(paste: Paste) -> float:
     if len(text) > _MAX_CHARS or is_script(text):
         return 0.0
     if has_any(text, _CALLS) and _START.search(text) is not None:
-        if _OF_COMPLETION.search(text) is not None:  # Mistral's `AssistantMessage` is a part of it
+        # Mistral's `AssistantMessage` is a part of its completion, and LlamaIndex's events hold the server's chunks.
+        if _OF_COMPLETION.search(text) is not None or _RAW_CHUNK in text:
             return 0.0
         names = [class_of(value) for value in printed_objects(text, _START)]
         is_other = any(name not in LANGCHAIN for name in names) or names.count("AIMessage") > 1

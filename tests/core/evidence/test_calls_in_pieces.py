@@ -195,3 +195,26 @@ def test_whole_calls_with_others_left_out_beside_them_are_shown():
 
     assert "PD463" in codes(f"<｜DSML｜tool_calls>\n{call}\n{call}\n...\n</｜DSML｜tool_calls>")
     assert "PD463" not in codes(f"...\n{call}\n</｜DSML｜tool_calls>")
+
+
+LLAMA_INDEX = (
+    "ChatResponse(message=ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, additional_kwargs={{}}, "
+    "blocks=[TextBlock(block_type='text', text='{so_far}')]), raw=ChatCompletionChunk(id='c', choices=[Choice("
+    "delta=ChoiceDelta(content='{new}', role='assistant', tool_calls=None), finish_reason={reason}, index=0)], "
+    "created=1, model='m', object='chat.completion.chunk'), delta='{new}', logprobs=None)"
+)
+
+
+def test_the_events_of_llama_index_are_a_stream_and_no_conversation():
+    pieces = [("Hel", "None"), ("lo", "None"), ("", "'stop'")]
+    events = [
+        LLAMA_INDEX.format(so_far="Hello"[: 3 + 2 * at], new=new, reason=reason)
+        for at, (new, reason) in enumerate(pieces)
+    ]
+
+    evidence = read_evidence("[" + ",\n".join(events) + "]")
+
+    assert evidence.request is None
+    assert evidence.chat is not None
+    assert evidence.chat.message["content"] == "Hello"
+    assert evidence.chat.finish_reason == "stop"
