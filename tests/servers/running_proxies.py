@@ -84,12 +84,12 @@ def haproxy(folder: Path, upstream: str, limits: Limits = AS_USUAL) -> Iterator[
     config = folder / "haproxy.cfg"
     config.write_text("\n".join([*lines, ""]))
     with running(["haproxy", "-V", "-f", str(config), "-db"], r"as the polling mechanism"):
-        _await_port(port)  # it listens a moment after its last line
+        _await_port(port)
         yield f"http://127.0.0.1:{port}/v1"
 
 
 def _await_port(port: int) -> None:
-    """Return once a port takes connections."""
+    """Return once a port takes connections: some proxies listen a moment after the line that says so."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
@@ -106,6 +106,7 @@ def envoy(folder: Path, upstream: str, limits: Limits = AS_USUAL) -> Iterator[st
     command = [str(PROXIES_PYTHON), "-c", "from envoy._main import main; main()", "-c", str(config)]
     command += ["--concurrency", "1", "--disable-hot-restart", "--log-level", "info"]
     with running(command, r"starting workers"):
+        _await_port(port)
         yield f"http://127.0.0.1:{port}/v1"
 
 
@@ -144,6 +145,7 @@ def vllm_router(_: Path, upstream: str) -> Iterator[str]:
     command = [str(PROXIES_PYTHON), "-m", "vllm_router.launch_router", "--worker-urls", upstream.removesuffix("/v1")]
     command += ["--host", "127.0.0.1", "--port", str(port), "--prometheus-port", str(free_port())]
     with running(command, r"Starting server on"):
+        _await_port(port)
         yield f"http://127.0.0.1:{port}/v1"
 
 
