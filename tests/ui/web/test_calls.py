@@ -41,7 +41,9 @@ def fetch(url, name, event_id):
 
 def call(url, name, *values):
     answer = fetch(url, name, post(url, name, values).json()["event_id"]).text
-    assert answer.startswith("event: complete\n")
+    events = [line for line in answer.split("\n") if line.startswith("event: ")]
+    assert {*events[:-1]} <= {"event: heartbeat"}, "gradio says so every 15 s"
+    assert events[-1:] == ["event: complete"]
     [document] = json.loads(answer.rpartition("data: ")[2])
     return document
 
