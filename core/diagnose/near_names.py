@@ -16,11 +16,12 @@ _PREFIXED = 3  # characters at least of a name that others begin with a prefix
 _PARTS = re.compile(r"[^\W_]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # The tools that an error lists: `Available tools: a, b.`, `try one of [a, b]`.
+LIST_BEGINS = r"(?:[Aa]vailable tools(?: are)?:|try one of)"
 _LISTED = re.compile(
-    r"(?:[Aa]vailable tools(?: are)?:|try one of) {0,2}\[?"
+    rf"{LIST_BEGINS} {{0,2}}\[?"
     r"(?P<names>(?:[^\]\n]|(?:(?<=,)|(?<=, )|(?<=>))\n){1,8000})"
 )
-_LEFT_OUT = re.compile(r"<[^<>\n]{1,60}>")  # what a person wrote in place of some of them
+LEFT_OUT = re.compile(r"<[^<>\n]{1,60}>")  # what a person wrote in place of some of them
 _LISTED_NAME = re.compile(r"[\w./:-]{1,80}(?<![.:])")
 _MAX_CHARS = 80  # of a name; nobody mistypes a longer one
 
@@ -44,7 +45,7 @@ def listed_tools(words: str) -> tuple[str, ...]:
     ('read', 'mcp__web__get')
     """
     found = _LISTED.search(words)
-    names = "" if found is None else _LEFT_OUT.sub("", found["names"])
+    names = "" if found is None else LEFT_OUT.sub("", found["names"])
     return tuple(_LISTED_NAME.findall(names)[:_MAX_KNOWN])
 
 

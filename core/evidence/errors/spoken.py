@@ -11,6 +11,7 @@ Whether it is of a chat request is decided by the whole text, whether it is an e
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -53,7 +54,8 @@ _MAX_DEPTH = 40
 _NAME = re.compile(r"\W{0,4}(?:\w{1,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception)\W{0,4}")
 _MIN_NAMES = 3  # names of exceptions alone that make a list of them
 _FIELD = re.compile(r"\"(?:description|title|summary|help|\$comment)\" ?:")  # of a definition, in JSON that was cut
-_GOES_ON = re.compile(r"[^\n]{60,}[a-z,]\Z")  # a line of a paragraph, which the next one continues
+_MIN_OF_PARAGRAPH = 61  # characters of a line that the next one continues
+_GOES_ON = (*string.ascii_lowercase, ",")  # its end
 _BY_PERSON = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|issue|bug)\b")
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
@@ -105,7 +107,8 @@ def _candidates(text: str) -> Iterator[str]:
     above = ""
     for line in _JOINED.sub(" ", text).split("\n"):
         bare = _MARKS.sub("", line.strip())
-        is_within, above = _GOES_ON.search(above) is not None, line
+        is_within = len(above) >= _MIN_OF_PARAGRAPH and above.endswith(_GOES_ON)
+        above = line
         is_title = line.startswith("#") and is_of_page(line)
         if is_title or _RAISES.match(bare) is not None or _FIELD.match(bare) is not None:
             continue

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 
-_BEGUN = re.compile(r"(?:[Aa]vailable tools(?: are)?:|try one of)[^\n]{0,8000},[ \t]{0,8}\Z")
+from prompt_debugger.core.diagnose.near_names import LEFT_OUT, LIST_BEGINS
+
+_BEGUN = re.compile(rf"{LIST_BEGINS}[^\n]{{0,8000}},[ \t]{{0,8}}\Z")
 _NAMES = r"[\w./:-]{1,80}(?:,[ \t]{0,4}[\w./:-]{1,80}){0,400}"
 _GOES_ON = re.compile(
     rf"(?:\n[ \t]{{0,40}}(?:<[^<>\n]{{1,60}}>|{_NAMES},)[ \t]*(?=\n))*+\n[ \t]{{0,40}}{_NAMES}[`'\"]?[ \t]*(?=\n|\Z)"
 )
-_LEFT_OUT = re.compile(r"<[^<>\n]{1,60}>")
 
 
 def complete_list(message: str, text: str) -> str:
@@ -30,5 +31,5 @@ def complete_list(message: str, text: str) -> str:
     rest = None if at < 0 else _GOES_ON.match(text[at + len(words) :].lstrip(" \t"))
     if rest is None:
         return message
-    shown = " ".join(_LEFT_OUT.sub("", rest[0]).split())
+    shown = " ".join(LEFT_OUT.sub("", rest[0]).split())
     return f"{words} {shown}".rstrip("`'\" ")

@@ -14,8 +14,8 @@ import re
 
 # Two words in a row, a sentence in a script that has no spaces, a code alone, or one word after a label.
 _SENTENCE = re.compile(
-    r"[^\W\d_]{2,}['\u2019]?[,)]? [`\"'(]?[^\W\d_]+|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4}"
-    r"|\b[45]\d\d\b[ :\u2013-]{1,3}[^\W\d_]{2,}|[^\W\d_]{2,}[ :]{1,2}[\"'(]?[45]\d\d\b(?!,)"
+    r"(?<![^\W\d_])[^\W\d_]{2,}+['\u2019]?[,)]? [`\"'(]?[^\W\d_]+|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4}"
+    r"|\b[45]\d\d\b[ :\u2013-]{1,3}[^\W\d_]{2,}|(?<![^\W\d_])[^\W\d_]{2,}+[ :]{1,2}[\"'(]?[45]\d\d\b(?!,)"
     r"|\b[a-z]{2,}(?:_[a-z]{2,})+\b(?! ?[=(.])|\b[A-Z]{6,}\b"
     r"|: (?!(?:string|any|unknown|boolean|number|null|never|str|bool|object)\b)[a-z]{4,}\W{0,3}\Z"
 )

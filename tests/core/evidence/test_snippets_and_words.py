@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.errors.spoken import spoken_error
 from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
 from prompt_debugger.core.evidence.no_errors.wording import is_faq, is_of_page
+from tests.attacks.growth import grows_linearly
 
 CODE = (
     '    pytest.xfail(f"{provider} doesn\'t support tool calls yet")',
@@ -110,9 +110,17 @@ def test_what_a_program_printed_is_no_snippet(text: str) -> None:
     assert not is_snippet(text)
 
 
-@pytest.mark.parametrize("unit", ["a.b(", "x = ", "await ", "(", "error: Error | ", "# A ", "1. Why?\n", "if a: "])
-def test_a_flood_is_read_in_time(unit: str) -> None:
-    flood = unit * (200_000 // len(unit))
-    start = time.process_time()
-    is_snippet(flood), is_snippet(flood[:6_000]), is_of_page(flood), is_faq(flood)
-    assert time.process_time() - start < 2
+@pytest.mark.parametrize(
+    "unit", ["a.b(", "x = ", "await ", "(", "error: Error | ", "# A ", "1. Why?\n", "if a: ", "word"]
+)
+def test_a_flood_is_read_in_linear_time(unit: str) -> None:
+    def read(count: int) -> None:
+        flood = unit * count
+        is_snippet(flood), is_snippet(flood[:6_000]), is_of_page(flood), is_faq(flood)
+
+    assert grows_linearly(read, first=2_000)
+
+
+@pytest.mark.parametrize("unit", ["x1", "word", "# word", "A line, "])
+def test_a_long_line_above_an_error_is_read_in_linear_time(unit: str) -> None:
+    assert grows_linearly(lambda count: spoken_error(unit * count + "1\nError: no such thing"), first=2_000)
