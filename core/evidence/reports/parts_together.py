@@ -42,7 +42,8 @@ def is_of_two(pieces: Sequence[Evidence], one: Part, other: Part) -> bool:
 
 
 def form_of(pieces: Sequence[Evidence]) -> Form:
-    """Return the form of several pieces together."""
+    """Return the form of several pieces together: a log that shows none of a run has no say beside one that does."""
+    pieces = [piece for piece in pieces if piece.form is not Form.LOG or {*piece.holds} - {Part.FLAGS}] or pieces
     forms = {piece.form for piece in pieces}
     if len(forms) == 1:
         return pieces[0].form

@@ -20,10 +20,10 @@ from prompt_debugger.core.evidence.reports.blocks import MAX_BLOCKS, Block, Bloc
 from prompt_debugger.core.evidence.reports.http_heads import join_heads
 from prompt_debugger.core.evidence.values.objects_within import (
     MAX_OF_SCRIPT,
+    are_bare_calls,
     closed,
     end_of_json,
     ends_in_an_event,
-    is_bare_call,
     is_labelled,
     is_printed,
     line_of_no_python,
@@ -38,7 +38,8 @@ _NAMED = (
     rf"[A-Za-z_]\w{{0,40}}(?: \w{{1,40}}){{0,2}} (?=\{{['\"](?:{_KEYS})['\"]: ?)"  # as `print(name, value)` shows it
 )
 _LABEL = re.compile(
-    rf"[ \t]*+(?!data:|event:)[\w\[(][^\n{{}}\"'<]{{0,100}}?(?:[:=]|=>)[ \t]{{0,4}}(?=[{{\[]\s*+[\"{{\[])|{_NAMED}"
+    r"[ \t]*+(?!data:|event:)(?:[\w\[(]|\*\*\w)[^\n{}\"'<]{0,100}?(?:[:=]|=>)[ \t]{0,4}(?=[{\[]\s*+[\"{\[])|"
+    rf"{_NAMED}"
 )
 _ARROW = re.compile(r"[^\n]{1,200}?(?:->|=>|[\u2192\u21d2])[ \t]{0,4}(?=[{\[]\s*+[\"{\[])")  # after what was asked
 _SPEAKER = re.compile(
@@ -90,7 +91,7 @@ _PRINTED = re.compile(
     r"(?P<margin>[ \t]{0,12})(?P<label>[\w .\[\]]{1,60}[:=]?[ \t]{0,4})?\{[ \t]*\n[ \t]{1,16}[A-Za-z_]\w{0,40}: "
 )
 _PRINTED_KEY = re.compile(r"(?m)^[ \t]{1,16}(?:role|message|choices|content|tool_calls|finish_reason|done_reason): ")
-_DICT = re.compile(rf"(?P<label>[\w .\[\]()]{{1,60}}[:=][ \t]{{0,4}}|{_NAMED})?(?=\{{')")  # as Python prints it
+_DICT = re.compile(rf"(?P<label>[\w .\[\]()]{{1,60}}[:=][ \t]{{0,4}}|{_NAMED})?(?=\[?\{{')")  # as Python prints it
 _MEMBER = re.compile(r"[ \t]{0,8}\"(?:arguments|tool_calls)\"[ \t]{0,4}:[ \t]{0,4}[\"\[]")
 _MAX_BROKEN = 6  # lines of such a member
 _MAX_OF_PRINTED = 2_000  # lines
@@ -253,7 +254,7 @@ class _Splitter:
             self._left = 0
             return at
         self._left -= stop - found.end()
-        is_said = labelled is not None and _SPEAKER.match(line) is not None and is_bare_call(value)
+        is_said = labelled is not None and _SPEAKER.match(line) is not None and are_bare_calls(value)
         if labelled is not None and not is_said and not is_labelled(value):
             return at
         if labelled is None and (end := self._end_of_deltas(value, stop)) > stop:
@@ -344,7 +345,7 @@ class _Splitter:
         end = self._lines[stop] if stop < len(self._lines) else len(self._text)
         text = self._text[self._lines[at] + found.end() : end].strip()
         self._left -= len(text)
-        if not text.endswith("}") or not is_printed(text):
+        if not is_printed(text, is_said=_SPEAKER.match(line) is not None):
             return at
         if found["label"]:
             self._prose.append(found["label"])

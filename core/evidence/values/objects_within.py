@@ -35,14 +35,22 @@ def is_bare_call(value: object) -> bool:
     )
 
 
-def is_printed(text: str) -> bool:
-    """Return whether a text is a dict of Python that an answer is made of."""
+def are_bare_calls(value: object) -> bool:
+    """Return whether a value is one such call, or a list of nothing else."""
+    return all(map(is_bare_call, value)) if isinstance(value, list) and value else is_bare_call(value)
+
+
+def is_printed(text: str, *, is_said: bool = False) -> bool:
+    """Return whether a text is a dict of Python that an answer is made of, or, where a model said it, its calls."""
+    if not text.endswith(("}", "}]") if is_said else "}"):
+        return False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return len(text) <= MAX_OF_SCRIPT and is_labelled(ast.literal_eval(text))
+            value = ast.literal_eval(text) if len(text) <= MAX_OF_SCRIPT else None
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return False
+    return (isinstance(value, dict) and is_labelled(value)) or (is_said and are_bare_calls(value))
 
 
 def ends_in_an_event(text: str) -> bool:

@@ -6,9 +6,11 @@ import asyncio
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.copying.escaping import escape_content
+from prompt_debugger.core.evidence.reports.split import split
 from tests.attacks.growth import grows_linearly
 
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"city": "Bern"}}\n</tool_call>'
@@ -79,3 +81,39 @@ def test_a_piece_of_the_request_beside_an_answer_that_turns_thinking_off_is_not_
 def test_a_flood_takes_linear_time(part):
     text = '{"content": "<function=f>{"a": '
     assert grows_linearly(lambda size: escape_content(text + part * size), first=100, tries=2, doublings=5)
+
+
+CALLS = '[{"name": "look_up", "arguments": {"city": "Bern"}}]'
+LOG = '(APIServer pid=1) INFO:     10.0.0.7:39458 - "POST /v1/chat/completions HTTP/1.1" 200 OK\n\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Me: weather in Bern\n\nAI: {CALLS}",
+        f"**User**: weather in Bern\n\n**Assistant**: {CALLS}",
+        "AI: [{'name': 'look_up', 'arguments': {'city': 'Bern'}}]",
+        f"{LOG}AI: {CALLS}",
+    ],
+)
+def test_a_list_of_calls_that_a_model_said_is_read_as_one_call_is(text):
+    assert [finding.code for finding in shown(text).findings] == ["PD463"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Tools: {CALLS}",
+        'Assistant: [{"name": "look_up", "description": "Looks up", "parameters": {"type": "object"}}]',
+        'AI: [{"name": "Bern", "population": 140000}]',
+        "AI: [{'name': 'Bern', 'population': 140000}]",
+    ],
+)
+def test_other_lists_below_a_label_are_no_calls(text):
+    with pytest.raises(RequestError):
+        shown(text)
+
+
+def test_labels_in_bold_and_a_list_that_is_said_are_found_in_linear_time():
+    assert grows_linearly(lambda size: split("**" + "a " * size), first=20_000)
+    assert grows_linearly(lambda size: split("AI: [{'name': " * size), first=2_000)
