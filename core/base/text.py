@@ -65,6 +65,36 @@ def closed_strings(text: str) -> Iterator[re.Match[str]]:
             open_until[quote[0]] = end if end >= 0 else len(text)
 
 
+def blocks_between(text: str, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, int]]:
+    """Yield where a text has blocks, each from an opener to the next of its closers; of two openers the first counts.
+
+    Openers that nothing closes are passed over, and the text is read once, however many there are.
+
+    >>> list(blocks_between("<a>1</a> <b> <a>2</a>", [("<a>", "</a>"), ("<b>", "</b>")]))
+    [(0, 8), (13, 21)]
+    """
+    last = {closer: text.rfind(closer) for _, closer in pairs}
+    opened = re.compile("|".join(re.escape(opener) for opener, closer in pairs if last[closer] >= 0) or r"(?!)")
+    at = 0
+    while (found := opened.search(text, at)) is not None:
+        at = found.start() + 1
+        for opener, closer in pairs:
+            begin = found.start() + len(opener)
+            if last[closer] >= begin and text.startswith(opener, found.start()):
+                at = text.find(closer, begin) + len(closer)
+                yield found.start(), at
+                break
+
+
+def remove_blocks(text: str, pairs: Sequence[tuple[str, str]]) -> str:
+    """Return a text without its blocks, as `blocks_between` finds them."""
+    rest, at = [], 0
+    for start, stop in blocks_between(text, pairs):
+        rest.append(text[at:start])
+        at = stop
+    return "".join((*rest, text[at:]))
+
+
 def remove_strings(text: str) -> str:
     """Return a text without its strings in quotes."""
     rest, at = [], 0

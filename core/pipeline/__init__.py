@@ -8,7 +8,7 @@ one stage alone, from a line of a case file. No logic of a stage lives here.
 from prompt_debugger.core.pipeline.accounts import account_of, add_accounts, message_from_outcome
 from prompt_debugger.core.pipeline.api_choice import asked_by
 from prompt_debugger.core.pipeline.case_parser import CaseParser
-from prompt_debugger.core.pipeline.cases import case_setup, render_case
+from prompt_debugger.core.pipeline.cases import case_setup, check_case, render_case
 from prompt_debugger.core.pipeline.constrained import judge_constrained, judge_trace
 from prompt_debugger.core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
 from prompt_debugger.core.pipeline.parsers import (
@@ -49,6 +49,7 @@ __all__ = [
     "ask_server_parsers",
     "asked_by",
     "case_setup",
+    "check_case",
     "check_rendered",
     "client_of",
     "find_example",

@@ -9,9 +9,11 @@ from prompt_debugger.core.base.errors import RenderError, RequestError, shorten
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import Finding, JSONObject, Prompt, Request, Trace
 from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.pipeline.diagnosis import read_trace
 from prompt_debugger.core.pipeline.explained import explained_for
 from prompt_debugger.core.render import generation_prompt, load_template, load_tokenizer, render_local
 from prompt_debugger.core.request.other_bodies import convert_body
+from prompt_debugger.core.sandbox import in_thread
 from prompt_debugger.core.tools.experiments import RenderSetup
 
 T = TypeVar("T")
@@ -31,6 +33,25 @@ def render_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
         RequestError: A field is missing or of the wrong kind.
         RenderError: There is no template, or it failed.
     """
+    trace, prompt = prompt_of_case(case)
+    return prompt, diagnose_trace(trace)
+
+
+async def check_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
+    """Render the request of a stranger's case, which is diagnosed in the sandbox; else as `render_case`.
+
+    Raises:
+        RequestError: A field is missing or of the wrong kind.
+        RenderError: There is no template, or it failed.
+        SandboxError: Checking the request takes too much.
+    """
+    trace, prompt = await in_thread(prompt_of_case, case)
+    special = () if trace.vocabulary is None else trace.vocabulary.special.values()
+    return prompt, (await read_trace(trace, frozenset(special))).findings
+
+
+def prompt_of_case(case: JSONObject) -> tuple[Trace, Prompt]:
+    """Return a run up to the prompt of a case, nothing of it judged, and this prompt; the rest as `render_case`."""
     body, setup = case_setup(case)
     tokenizer = setup.tokenizer
     with explained_for(body):
@@ -50,7 +71,7 @@ def render_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
         vocabulary=vocabulary,
         generation_prompt=_generation_prompt(setup.template, body, tokenizer),
     )
-    return prompt, diagnose_trace(trace)
+    return trace, prompt
 
 
 def case_setup(case: JSONObject) -> tuple[JSONObject, RenderSetup]:

@@ -60,6 +60,17 @@ SMALL = {
     "check_running_payload", "asking_payload", "lab_awaited_payload",
 }  # fmt: skip
 
+# What reads or judges a text, in the process that asks for it.
+JUDGING = {
+    "diagnose_trace",
+    "render_case",
+    "render_on_server",
+    "CaseParser",
+    "gather_evidence",
+    "read_evidence",
+    "take_census",
+}
+
 
 @functools.lru_cache(maxsize=8)
 def run_of(shape: str, size: int) -> Trace:
@@ -105,6 +116,19 @@ def test_diagnosis_grows_as_the_output_does(shape: str) -> None:
     assert grows_linearly(lambda size: diagnose_trace(run_of(shape, size)), first=8_000, tries=2, doublings=1)
 
 
+@pytest.mark.parametrize("opener", ["<think>", "[THINK]", "<|channel|>analysis<|message|>"])
+def test_diagnosis_of_a_request_grows_as_its_texts_do(opener: str) -> None:
+    """Each tag that nothing closes was followed to the end of the text: 35 s for one message."""
+
+    def diagnose(size: int) -> object:
+        text = opener * (size // len(opener))
+        request = Request({"messages": [{"role": "assistant", "content": text}, {"role": "user", "content": "x"}]}, "")
+        prompt = Prompt("local", f"assistant: {text}\nuser: x", (), None)
+        return diagnose_trace(Trace(request, prompt=prompt, local_prompt=prompt))
+
+    assert grows_linearly(diagnose, first=8_000, tries=2, doublings=4)
+
+
 @pytest.mark.parametrize("kind", ["messages", "tools", "names"])
 def test_the_lines_under_the_editor_grow_as_the_request_does(kind: str) -> None:
     def draw(size: int) -> object:
@@ -132,6 +156,21 @@ def test_the_event_loop_draws_nothing_of_what_visitors_sent() -> None:
         for file in sorted((ROOT / "ui" / "web").rglob("*.py"))
         for call, name in calls_on_the_loop(ast.parse(file.read_text(encoding="utf-8")))
         if (name.endswith("_payload") and name not in SMALL) or name in ("finish", "fail", "pack_payload")
+    ]
+
+    assert found == []
+
+
+def test_the_page_judges_strangers_texts_in_the_sandbox_alone() -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{call.lineno}: {name}"
+        for file in sorted((ROOT / "ui" / "web").rglob("*.py"))
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not any(isinstance(one, ast.Call) for one in function.decorator_list)  # `@job(...)`
+        for statement in function.body
+        for call, name in own_calls(statement)
+        if name in JUDGING
     ]
 
     assert found == []

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Request, Trace
 from prompt_debugger.core.evidence import Evidence, parts_of, show_evidence
-from prompt_debugger.core.pipeline import CaseParser, Progress, render_case
+from prompt_debugger.core.pipeline import CaseParser, Progress, check_case
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of
 from prompt_debugger.core.tools.fixes.plans import Plan
@@ -181,7 +181,7 @@ class Tools:
             "chat_template": chat_template or None,
             "tokenizer": source or None,
         }
-        prompt, findings = await in_thread(render_case, case)
+        prompt, findings = await check_case(case)
         trace = Trace(evidence.request, prompt=prompt, local_prompt=prompt, findings=findings)
         handle = self.kept.keep(Kept(lambda: prompt_to_json(prompt, findings=findings), trace))
         count = None if prompt.tokens is None else len(prompt.tokens)

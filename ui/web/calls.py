@@ -16,9 +16,9 @@ from gradio.events import api
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence import parts_of, show_evidence
-from prompt_debugger.core.pipeline import render_case
+from prompt_debugger.core.pipeline import check_case
 from prompt_debugger.core.report import prompt_to_json, trace_to_json
-from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.rule_pages import rule_page, rule_pages
 from prompt_debugger.ui.web.failures import as_visitors_see, shown_as
 from prompt_debugger.ui.web.limits import check_length
@@ -72,7 +72,7 @@ class Calls:
             "chat_template": chat_template or None,
             "tokenizer": own or (None if chat_template else "lab-model"),
         }
-        prompt, findings = await in_thread(render_case, case)
+        prompt, findings = await check_case(case)
         return prompt_to_json(prompt, findings=findings)
 
     async def parse(

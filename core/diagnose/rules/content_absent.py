@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN, NOT_IN_SNIPPET
 from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.text import remove_whitespace
+from prompt_debugger.core.base.text import remove_blocks, remove_whitespace
 from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import TextField, message_texts
@@ -38,9 +38,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_request, prompt_of, quote
 from prompt_debugger.core.formats import TABLES
 
-_THINK_BLOCK = re.compile(
-    "|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in TABLES.reasoning_pairs if a != b), re.DOTALL
-)
+_THINK_PAIRS = tuple(pair for pair in TABLES.reasoning_pairs if pair.opener != pair.closer)
 _TRIED_PREFIX = 4000
 _PLACEHOLDER = re.compile(rf"(?:{NEW_IN_EVERY_RUN}|{NOT_IN_SNIPPET}): `([^`]+)`")  # which no prompt has
 _BILLING_HEADER = "x-anthropic-billing-header"  # a first line of Claude Code's; servers remove it on purpose
@@ -84,7 +82,7 @@ def _as_one_string(absent: list[TextField]) -> Iterator[Step]:
 
 
 def _occurs(field: TextField, prompt: Prompt, dense_prompt: str) -> bool:
-    text = _THINK_BLOCK.sub("", field.text) if field.role == "assistant" else field.text
+    text = remove_blocks(field.text, _THINK_PAIRS) if field.role == "assistant" else field.text
     closer = next((pair.closer for pair in TABLES.reasoning_pairs if pair.closer in text), None)
     if field.role == "assistant" and closer is not None:
         text = text.rpartition(closer)[2]

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from prompt_debugger.core.base.json_values import decoded
+from prompt_debugger.core.base.text import blocks_between
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats import TABLES, ReasoningPair
 from prompt_debugger.core.tools.experiments.switches.calls import edit_arguments
@@ -22,9 +23,9 @@ _PAIRS = (*TABLES.reasoning_pairs, ReasoningPair("<reasoning>", "</reasoning>"))
 _WHOLE = "|".join(rf"{re.escape(opener)}.*?{re.escape(closer)}\s*" for opener, closer in _PAIRS)
 _CLOSER = "|".join(re.escape(closer) for _, closer in _PAIRS)
 _BLOCK = re.compile(rf"{_WHOLE}|^.*?(?:{_CLOSER})\s*", re.DOTALL)
-_MARKED = re.compile(_WHOLE, re.DOTALL)
 _OPENED = re.compile("|".join(re.escape(opener) for opener, _ in _PAIRS))
 _CLOSED = re.compile(_CLOSER)
+_SPACE = re.compile(r"\s*")
 _TAIL = 60  # characters at the end of a prompt where a generation prompt opens reasoning
 _REASONING = ("reasoning_content", "reasoning")
 
@@ -117,15 +118,22 @@ def is_without_reasoning(messages: Sequence[JSON], text: str, render: Renders) -
 
 def find_stripped_block(known: str, later: str) -> int | None:
     """Return where the last reasoning block ends without which `later` begins with `known`; `None` if none does."""
-    made, position, end = "", 0, None
-    for block in _MARKED.finditer(known):
-        made += known[position : block.start()]
-        position = block.end()
-        if later.startswith(made + block.group()):
-            made += block.group()
+    made, position, end = 0, 0, None  # so much of `later` is what was read of `known`
+    for start, closed in blocks_between(known, _PAIRS):
+        if not later.startswith(known[position:start], made):
+            return None
+        made += start - position
+        position = _end_of_space(known, closed)
+        if later.startswith(known[start:position], made):
+            made += position - start
         else:
             end = position
-    return end if later.startswith(made + known[position:]) else None
+    return end if later.startswith(known[position:], made) else None
+
+
+def _end_of_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
 
 
 def opens_reasoning(prompt: str) -> bool:
@@ -169,7 +177,10 @@ def strip_reasoning(message: JSONObject) -> JSONObject:
     """Return a message without reasoning, neither in its own fields nor at the front of its content."""
     made = drop_reasoning(message)
     content = made.get("content")
-    return {**made, "content": _BLOCK.sub("", content, count=1)} if isinstance(content, str) else made
+    if not isinstance(content, str) or _CLOSED.search(content) is None:
+        return made
+    found = _BLOCK.match(content)
+    return made if found is None else {**made, "content": content[found.end() :]}
 
 
 def _empty_reasoning(message: JSONObject) -> JSONObject:

@@ -20,13 +20,14 @@ from collections import Counter
 from collections.abc import Mapping
 
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import remove_blocks
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report.wire.verification import Rate
 from prompt_debugger.core.tools.verify.intervals import wilson
 
 _LANGUAGE, _SCENARIO = "contains_russian_characters_unicode", "scenario_check"
 _JUDGED = frozenset({"tool_calls", _LANGUAGE, _SCENARIO})
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_THOUGHT = (("<think>", "</think>"),)
 # Parameters that are next to `type`, not in `properties`, as some published rows have them.
 _OF_SCHEMA = frozenset(
     {"type", "description", "required", "additionalProperties", "$schema", "items", "enum", "default"}
@@ -103,7 +104,7 @@ def recalls_order(request: JSONObject, content: str) -> bool | None:
     expected = _parameters(request)
     if not expected:
         return None
-    visible = _THOUGHT.sub("", content)
+    visible = remove_blocks(content, _THOUGHT)
     places: dict[str, int] = {}
     for name in expected:
         found = re.search(rf"(?<![0-9A-Za-z_]){re.escape(name)}(?![0-9A-Za-z_])", visible)

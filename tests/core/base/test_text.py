@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompt_debugger.core.base.text import (
+    blocks_between,
     closed_strings,
     excerpt,
     first_divergence,
     line_column,
+    remove_blocks,
     remove_strings,
     visible_whitespace,
     xml_text,
@@ -70,3 +72,19 @@ def test_the_strings_are_those_of_the_pattern(text):
 @pytest.mark.parametrize("flood", ['\\"', "\\'", '"', "'\"", "\\"])
 def test_a_flood_of_quotes_takes_time_in_proportion(flood):
     assert grows_linearly(lambda size: sum(1 for _ in closed_strings(f"{flood * size}")), first=1_000, tries=2)
+
+
+PAIRS = (("<a>", "</a>"), ("<ab", "</b>"), ("[", "]"), ("|", "|"))
+
+
+@given(st.lists(st.sampled_from(["<a>", "</a>", "<ab", "</b>", "[", "]", "|", "x", "\n"])).map("".join))
+def test_blocks_are_those_that_a_pattern_finds(text):
+    pattern = re.compile("|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in PAIRS), re.DOTALL)
+
+    assert list(blocks_between(text, PAIRS)) == [found.span() for found in pattern.finditer(text)]
+    assert remove_blocks(text, PAIRS) == pattern.sub("", text)
+
+
+@pytest.mark.parametrize("piece", ["<a>", "</a>", "</a><a>", "<a></a>", "[<a>"])
+def test_blocks_that_nothing_closes_are_not_followed_to_the_end_again_and_again(piece):
+    assert grows_linearly(lambda size: remove_blocks(piece * size, PAIRS), first=2_000)

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from prompt_debugger.core.pipeline import cases
 from prompt_debugger.ui.web.call_route import CALLS
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.security import is_open
@@ -53,6 +54,13 @@ def test_evidence_is_diagnosed(url):
 
     assert (document["taken_for"], document["holds"]) == ("raw output", ["raw"])
     assert [one["name"] for one in document["parse"]["calls"]] == ["get_weather"]
+
+
+def test_a_request_is_judged_in_the_sandbox_and_not_by_the_page(url, monkeypatch):
+    monkeypatch.setattr(cases, "diagnose_trace", lambda _: pytest.fail("in the page's own process"))
+    document = call(url, "render", REQUEST, "no message")
+
+    assert [one["code"] for one in document["findings"]] == ["PD206"]
 
 
 def test_a_request_is_rendered_by_a_template_of_its_own_or_the_pages(url):
