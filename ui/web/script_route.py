@@ -10,7 +10,6 @@ import asyncio
 import gzip
 import hashlib
 import re
-from collections import OrderedDict
 from functools import cache
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,8 +24,9 @@ SCRIPTS_PATH = re.compile(r"/scripts/([0-9a-f]{16})/([\w./]+)")
 
 _HEAD = b"<head>"
 _OK = 200
-_MAX_PAGES = 16
-_NAMING = frozenset({b"host", b"x-forwarded-host", b"x-forwarded-proto"})  # what gradio writes into the page
+_NAMING = (b"x-forwarded-host", b"host")  # what gradio writes into the page; the first that is there
+_FORWARDED_SCHEME = b"x-forwarded-proto"
+_ANY_HOST = b"page.invalid"  # stands in the page for the name under which it is reached
 _KEEP = "public, max-age=31536000, immutable"  # another version has another address
 
 
@@ -52,7 +52,7 @@ class ScriptRoute:
         self.version = scripts_version()
         self.plain = {name: read_script(name).encode() for name in needed_by(ENTRY)}
         self.packed = {name: gzip.compress(body, mtime=0) for name, body in self.plain.items()}
-        self._pages: OrderedDict[tuple[object, ...], tuple[Message, ...]] = OrderedDict()
+        self._page: tuple[Message, bytes] | None = None
         self._writing = asyncio.Lock()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -61,36 +61,49 @@ class ScriptRoute:
         asked = SCRIPTS_PATH.fullmatch(path)
         if asked is not None:
             await self._answer(asked[1], asked[2], scope)(scope, receive, send)
-        elif path == "/" and scope["method"] == "GET":
-            for message in await self._page(scope, receive):
-                await send({**message, "headers": [*message["headers"]]} if "headers" in message else {**message})
+        elif path == "/" and scope["method"] in ("GET", "HEAD"):
+            await self._send_page(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    async def _page(self, scope: Message, receive: Receive) -> tuple[Message, ...]:
-        """Return the page itself: written once for each name under which it is reached, and one at a time.
+    async def _send_page(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Send the page itself: written once, with the address under which it is reached put in for each who asks.
 
-        Gradio writes it anew for everyone, in a thread each: forty at once held up all others for seconds.
+        Gradio writes it anew for everyone, in a thread each: forty at once held up all others for seconds. Written once
+        for each address, those who named ever new ones in `Host` held up everyone who came.
         """
-        named = tuple((name, value) for name, value in scope["headers"] if name in _NAMING)
-        key = (scope.get("scheme"), scope.get("root_path"), named)
-        if key not in self._pages:
-            plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
-            written: list[Message] = []
-
-            async def keep(message: Message) -> None:
-                written.append(message)
-
+        known = self._page
+        if known is None:
             async with self._writing:
-                if key not in self._pages:
-                    await self.app({**scope, "headers": plain, "query_string": b""}, receive, _PageWithTags(keep).send)
-                    if not written or written[0]["status"] != _OK:
-                        return tuple(written)
-                    self._pages[key] = tuple(written)
-        self._pages.move_to_end(key)
-        while len(self._pages) > _MAX_PAGES:
-            self._pages.popitem(last=False)
-        return self._pages[key]
+                written = self._page or await self._write(scope, receive)
+            if isinstance(written, list):
+                for message in written:
+                    await send(message)
+                return
+            known = written
+        start, page = known
+        body = page.replace(b"http://" + _ANY_HOST, address_of(scope))
+        headers = MutableHeaders(raw=[*start["headers"]])
+        headers["content-length"] = str(len(body))
+        await send({**start, "headers": headers.raw})
+        await send({"type": "http.response.body", "body": body if scope["method"] == "GET" else b""})
+
+    async def _write(self, scope: Message, receive: Receive) -> tuple[Message, bytes] | list[Message]:
+        """Let gradio write the page for no name; returns its refusal, if it refuses."""
+        dropped = {b"accept-encoding", _FORWARDED_SCHEME, *_NAMING}
+        headers = [(name, value) for name, value in scope["headers"] if name not in dropped]
+        asked = {"method": "GET", "scheme": "http", "query_string": b"", "headers": [(b"host", _ANY_HOST), *headers]}
+        written: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            written.append(message)
+
+        await self.app({**scope, **asked}, receive, _PageWithTags(keep).send)
+        if not written or written[0]["status"] != _OK:
+            return written
+        start, body = written
+        self._page = start, body["body"]
+        return self._page
 
     def _answer(self, version: str, name: str, scope: Message) -> Response:
         if version != self.version or name not in self.plain:
@@ -100,6 +113,15 @@ class ScriptRoute:
             return Response(self.plain[name], headers=headers, media_type="text/javascript")
         packed = {**headers, "content-encoding": "gzip"}
         return Response(self.packed[name], headers=packed, media_type="text/javascript")
+
+
+def address_of(scope: Message) -> bytes:
+    """Return the address under which a page is reached, as gradio makes it; the names have been looked at before."""
+    headers = dict(reversed(scope["headers"]))  # of several the first counts
+    host: bytes = next((headers[name] for name in _NAMING if name in headers), b"")
+    forwarded = headers.get(_FORWARDED_SCHEME, b"").partition(b",")[0].strip()
+    is_secure = forwarded == b"https" or (scope.get("scheme") == "https" and b"x-forwarded-host" not in headers)
+    return (b"https://" if is_secure else b"http://") + host
 
 
 class _PageWithTags:
