@@ -11,6 +11,8 @@ the tool's name in a separate element, or as an element around JSON.
       <name>read</name>
       <arguments>{"path": "a.md"}</arguments> …   <functioncall {"name": "shell", "arguments": …}>
 
+    <call_record tool="read"><parameter name="path">a.md</parameter></call_record>
+
 JSON with the keys of an agent framework, where a text begins with it or names it, and calls as clients print them:
 
     Action:                                       Calling tools:
@@ -133,6 +135,13 @@ _AROUND_LIST = re.compile(
 )
 _IN_TAG = re.compile(  # JSON within the brackets of the tag itself
     r"<(functioncall|function_call|toolcall|tool_call)\s{1,4}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
+)
+# The tool's name is an attribute of an element that says it is a call, and each value has its name in one, too.
+_ATTRIBUTED = re.compile(
+    r"<(?!invoke |action |function name)"
+    r"((?:[a-z]{1,20}[_-]){0,2}(?:tool|call|invoke|function|action)(?:[_-][a-z]{1,20}){0,2})"
+    r"\s{1,4}(?:tool|function|tool_name|function_name|name)=\"([\w.:/-]{1,100})\"\s{0,4}>"
+    r"\s{0,8}<(param|parameter|arg|argument) name=\"[^\"\n<>]{1,100}\">(?=[^<]{0,20000}</\3>)"
 )
 _AROUND_JSON = re.compile(rf"<({_CALLS})>\s{{0,8}}<{_HTML}([A-Za-z][\w.-]{{0,60}})>\s{{0,8}}\{{")
 # Tools that Cline, Roo Code and their kin describe in their prompts.
@@ -265,7 +274,7 @@ def _in_invented_xml(text: str) -> ClientCall | None:
         return ClientCall(pair["name"], _element(text, pair, pair["tag"]), Notation.INVENTED)
     if (broken := _TEXT_AS_NAME.search(text)) is not None and _NAMED.match(text, broken.start()) is None:
         return ClientCall(broken["text"].strip(), _element(text, broken, broken[1]), Notation.TEXT_AS_NAME)
-    for shape in (_NAMED, _AROUND_CALL, _AROUND_LIST, _AROUND_JSON, _IN_TAG):
+    for shape in (_NAMED, _AROUND_CALL, _AROUND_LIST, _AROUND_JSON, _IN_TAG, _ATTRIBUTED):
         if (found := shape.search(text)) is None:
             continue
         if shape is _AROUND_CALL and found[1] == "function_call" and "</function_call>" not in text[found.end() :]:

@@ -8,6 +8,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Request, Severity,
 from prompt_debugger.core.diagnose.calls.client_calls import client_call, report_client_call
 from prompt_debugger.core.diagnose.calls.client_markup import Notation
 from prompt_debugger.core.diagnose.rules.base import Report
+from tests.attacks.growth import grows_linearly
 
 ACTION = 'Action: get_weather\nAction Input: {"city": "Oslo"}'
 TEXTS = {
@@ -105,3 +106,40 @@ def test_json_of_an_agent_is_an_answer_where_the_request_wants_one(body: JSONObj
 @pytest.mark.parametrize("content", ["Hello.", "<p>Hello.</p>", '{"city": "Oslo"}', "Action: none\nAction Input:"])
 def test_other_text_is_none(content: str) -> None:
     assert client_call(trace_of(), content) is None
+
+
+ELEMENT = '<{tag} {key}="get_weather">\n<{value} name="city">Oslo</{value}>\n</{tag}>'
+
+
+@pytest.mark.parametrize("tag", ["call_record", "tool_call", "tool", "tool-use", "call"])
+@pytest.mark.parametrize("key", ["tool", "name", "function"])
+@pytest.mark.parametrize("value", ["parameter", "param", "arg"])
+def test_an_element_whose_attribute_names_the_tool_is_a_call(tag: str, key: str, value: str) -> None:
+    content = f"So:\n{ELEMENT.format(tag=tag, key=key, value=value)} Done."
+
+    call = client_call(trace_of(), content)
+
+    assert call is not None
+    assert (call.name, call.notation) == ("get_weather", Notation.INVENTED)
+    assert content[slice(*call.span)] == content[4 : -len(" Done.")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ELEMENT.format(tag="node", key="name", value="param"),  # of a launch file
+        ELEMENT.format(tag="function", key="name", value="param"),  # a family's own
+        ELEMENT.format(tag="action", key="name", value="param"),  # of Struts
+        '<tool name="get_weather">\n<parameter name="city" type="string">A city.</parameter>\n</tool>',
+        '<tool name="get_weather">\n<description>The weather.</description>\n</tool>',
+        '<tool_call name="get_weather">\n<parameter name="city">Os',
+    ],
+    ids=["launch file", "MiniCPM", "Struts", "description", "other child", "cut"],
+)
+def test_other_elements_with_a_name_are_no_calls(content: str) -> None:
+    assert client_call(trace_of(), content) is None
+
+
+@pytest.mark.parametrize("unit", ['<tool_call name="f"><param name="a">', "tool_call_", '<tool name="f">  '])
+def test_a_flood_of_such_elements_takes_linear_time(unit: str) -> None:
+    assert grows_linearly(lambda size: client_call(trace_of(), unit * size), first=500)
