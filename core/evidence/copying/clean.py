@@ -54,6 +54,8 @@ from prompt_debugger.core.evidence.values.json_of import json_of
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
+_SINGLE_KEY = re.compile("[{,]\\s{0,8}\u2018[^\u2018\u2019\n]{1,80}\u2019\\s{0,4}:")  # of a printed dict
+_CLOSING_QUOTE = re.compile("\u2019(?=\\s{0,8}[:,}\\])])")  # the others are apostrophes
 _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent code
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote after a line of JSON: `"content": null,   <---- missing`.
@@ -236,10 +238,14 @@ def _unescaped(text: str) -> str | None:
 
 
 def _straightened(text: str) -> str | None:
-    """Turn back the quotes of a text whose double quotes are typographic without exception."""
-    if '"' in text or not ("\u201c" in text or "\u201d" in text):
+    """Turn back the quotes of a text whose quotes are typographic without exception: double ones, or Python's."""
+    if '"' in text:
         return None
-    return text.translate(_CURLY)
+    if "\u201c" in text or "\u201d" in text:
+        return text.translate(_CURLY)
+    if "'" in text or _SINGLE_KEY.search(text) is None:
+        return None
+    return _CLOSING_QUOTE.sub("'", text.replace("\u2018", "'"))
 
 
 def _put_together(text: str) -> str | None:

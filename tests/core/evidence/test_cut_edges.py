@@ -11,6 +11,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.copying.clean import clean
 from prompt_debugger.core.evidence.logs.columns import joined_entries
+from tests.attacks.growth import grows_linearly
 
 CALL = '<tool_call>\n{"name": "book", "arguments": {"seat": "12A"}}\n</tool_call><|im_end|>'
 KIMI = (
@@ -286,6 +287,25 @@ def test_typographic_quotes_within_a_string_are_those_of_the_text():
     text = json.dumps(json.dumps(ANSWER).replace("\\", "").replace('"', "\u201d"))
 
     assert "\u201d" not in clean(text).text
+
+
+def test_a_printed_error_is_read_with_typographic_quotes_and_keeps_its_apostrophes():
+    text = "Error code: 400 - [{‘error’: {‘code’: 400, ‘message’: ‘Model doesn’t know `messages`, got: null’}}]"
+
+    assert clean(text).text == (
+        "Error code: 400 - [{'error': {'code': 400, 'message': 'Model doesn’t know `messages`, got: null'}}]"
+    )
+
+
+def test_single_typographic_quotes_of_a_sentence_stay():
+    text = "It says ‘no tools’: the model’s template doesn’t have them, {as ‘they’ say}."
+
+    assert clean(text).text == text
+
+
+def test_a_flood_of_typographic_keys_takes_linear_time():
+    for unit in ("{‘", "{ ‘a’", "’ ", ",    ‘aaaa"):
+        assert grows_linearly(lambda size, unit=unit: clean(unit * size), first=500)
 
 
 def test_the_end_of_an_answer_is_no_output():
