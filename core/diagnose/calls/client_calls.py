@@ -6,7 +6,12 @@ import re
 
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import stops_early
-from prompt_debugger.core.diagnose.calls.client_markup import ClientCall, Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.client_markup import (
+    ClientCall,
+    Notation,
+    find_client_call,
+    find_schema_input,
+)
 from prompt_debugger.core.diagnose.calls.written_calls import READ_AS_CONTENT, is_request_known
 from prompt_debugger.core.diagnose.fields import message_texts, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
@@ -142,6 +147,8 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
     """Report a call in XML that is not the model family's notation, so that no server's parser takes it out."""
     if call.notation is Notation.TEXT_AS_NAME:
         return _report_text_as_name(call, content)
+    if call.notation is Notation.REACT and (copied := find_schema_input(content)) is not None:
+        return _report_schema_input(copied, content)
     is_made_up = call.notation is Notation.REACT and _MADE_UP.search(content, call.span.stop) is not None
     given = content[call.span.stop :].strip() if call.notation is Notation.REACT else ""
     if given.startswith("{") and stops_early(given):
@@ -206,6 +213,23 @@ def _report_open_input(trace: Trace, call: ClientCall, content: str) -> Report:
         evidence=(in_message("content", content[call.span.start :], Span(call.span.start, len(content))),),
         fix="Do not run this call. If finish_reason is `length`, raise `max_tokens`; otherwise look at the `stop` "
         "strings of the request, of which none may occur in a tool's input, and ask again.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
+    )
+
+
+def _report_schema_input(call: ClientCall, content: str) -> Report:
+    """Report a call in ReAct whose input is the schema that the framework's prompt shows of the tool."""
+    return Report(
+        title=f"The input of the call to `{call.name}` in content, in lines of `Action`, is a schema, not values.",
+        detail="Below `Action Input:` is an object with `type` and `properties`, as the framework's prompt declares "
+        "the tool: the model copied the declaration. A framework passes its keys to the tool, which has no parameters "
+        "called so.",
+        evidence=(in_message("content", content[slice(*call.span)], call.span),),
+        fix="Do not run this call; ask again. Show in the prompt what an input looks like, and `{}` for a tool "
+        "without parameters. Small models copy what they are shown: if the server parses this model's own calls, have "
+        "the framework send `tools` (its agent for function calling) instead of this prompt.",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,

@@ -74,6 +74,12 @@ _AROUND_CALL = re.compile(
 _REACT = re.compile(
     r"(?m)^Action:[ \t]{0,4}(?!(?:None|none|N/A|null)[ \t]{0,4}\n)([\w.:/-][\w.:/ -]{0,99}?)[ \t]{0,4}\nAction Input:"
 )
+# An input that is the schema of the tool, as frameworks put it into their prompt: `AttributedDict()` is LlamaIndex's.
+_SCHEMA_INPUT = re.compile(
+    r"(?m)^Action:[ \t]{0,4}(?P<name>[\w.:/-][\w.:/ -]{0,99}?)[ \t]{0,4}\nAction Input:\s{0,4}"
+    r"\{\s{0,8}['\"]type['\"]\s{0,4}:\s{0,4}['\"]object['\"]\s{0,4},\s{0,8}['\"]properties['\"]\s{0,4}:\s{0,4}"
+    r"(?:\{|[A-Z]\w{0,40}\()"
+)
 _BEGINS = (  # of an answer, in a transcript of AutoGen, or below a word for it
     r"(?:\A\s{0,20}|(?m:^)[\w .-]{1,40} \(to [\w .-]{1,40}\):\s{0,4}"
     r"|(?m:^)(?:Action|Calling tools?|Tool calls?):\s{0,4}(?:```(?:json)?\s{0,4})?)"
@@ -236,6 +242,17 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
     if (named := find_named_tag(text, offered)) is not None:
         return ClientCall(named.name, named.span, Notation.TOOL_TAG)
     return _in_lines(text) or _in_json_rpc(text, offered) or _in_invented_xml(text) or _in_two_notations(text)
+
+
+def find_schema_input(text: str) -> ClientCall | None:
+    r"""Return the first call in lines of `Action` whose input is a schema; `None` where there is none.
+
+    >>> find_schema_input("Action: now\nAction Input: {'type': 'object', 'properties': {}}").name
+    'now'
+    >>> find_schema_input('Action: now\nAction Input: {"type": "object", "at": "x"}')
+    """
+    found = _SCHEMA_INPUT.search(text)
+    return None if found is None else ClientCall(found["name"], Span(*found.span()), Notation.REACT)
 
 
 def _in_lines(text: str) -> ClientCall | None:

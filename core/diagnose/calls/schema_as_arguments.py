@@ -2,6 +2,7 @@
 
 {"type": "object", "properties": {"city": "Rome"}}                   values where the schema has its types
 {"type": "object", "properties": {"city": {"type": "string"}}}       the schema itself
+{"type": "object", "properties": {}}                                 that of a tool without parameters
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class SchemaShaped(NamedTuple):
     """Arguments that have the form of a schema.
 
     Attributes:
-        names: The parameters in it.
+        names: The parameters in it; none for a tool without parameters.
         has_values: Whether values are where a schema declares types.
     """
 
@@ -43,11 +44,11 @@ def schema_shaped(arguments: JSON, parameters: Collection[str]) -> SchemaShaped 
     """
     given = as_object(arguments)
     inner = given.get("properties")
-    if given.get("type") != "object" or not isinstance(inner, dict) or not inner or given.keys() - _KEYS:
+    if given.get("type") != "object" or not isinstance(inner, dict) or given.keys() - _KEYS:
         return None
     if "properties" in parameters:
         return None
-    return SchemaShaped(tuple(inner), not any(map(_declares, inner.values())))
+    return SchemaShaped(tuple(inner), bool(inner) and not any(map(_declares, inner.values())))
 
 
 def _declares(value: JSON) -> bool:

@@ -32,7 +32,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
-from prompt_debugger.core.diagnose.calls.schema_as_arguments import schema_shaped
+from prompt_debugger.core.diagnose.calls.schema_as_arguments import SchemaShaped, schema_shaped
 from prompt_debugger.core.diagnose.fields import request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
@@ -87,24 +87,31 @@ def _report_schemas(trace: Trace) -> Iterator[Report]:
             continue
         field = f"{call.field}.function.arguments"
         text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
-        inside = "the values are under `properties`" if found.has_values else "types are in place of the values"
+        inside, first = _words_of_schema(found)
+        here = f"of {listed(found.names[:4])}" if found.names else "none"
         yield Report(
             title=f"The arguments of the call to `{call.name}` have the form of a schema: {inside}.",
             detail=f"`{field}` is {text[:160]!r}: the model copied the declaration of the tool from its prompt; "
-            f"arguments are values alone, here of {listed(found.names[:4])}.",
+            f"arguments are values alone, here {here}.",
             evidence=(in_message(field, text),),
             fix=(
-                Step(
-                    "Take the object under `properties` for the arguments."
-                    if found.has_values
-                    else "Do not run this call; ask again. Show in the tool's description what a call looks like."
-                ),
+                Step(first),
                 *strict_tools(trace),
             ),
             stage=Stage.COMPLETE,
             certainty=Certainty.OBSERVED if call.name in declared else Certainty.INFERRED,
             severity=None if call.name in declared else Severity.WARNING,
         )
+
+
+def _words_of_schema(found: SchemaShaped) -> tuple[str, str]:
+    """Return what is inside arguments in the form of a schema, and what to do with the call first."""
+    if found.has_values:
+        return "the values are under `properties`", "Take the object under `properties` for the arguments."
+    if not found.names:
+        return "that of a tool without parameters", "Call the tool without arguments (`{}`)."
+    again = "Do not run this call; ask again. Show in the tool's description what a call looks like."
+    return "types are in place of the values", again
 
 
 def _report_nested(trace: Trace) -> Iterator[Report]:

@@ -6,7 +6,7 @@ import pytest
 
 from prompt_debugger.core.base.types import JSON, JSONObject, Request, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.client_calls import client_call, report_client_call
-from prompt_debugger.core.diagnose.calls.client_markup import Notation
+from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_schema_input
 from prompt_debugger.core.diagnose.rules.base import Report
 from tests.attacks.growth import grows_linearly
 
@@ -143,3 +143,31 @@ def test_other_elements_with_a_name_are_no_calls(content: str) -> None:
 @pytest.mark.parametrize("unit", ['<tool_call name="f"><param name="a">', "tool_call_", '<tool name="f">  '])
 def test_a_flood_of_such_elements_takes_linear_time(unit: str) -> None:
     assert grows_linearly(lambda size: client_call(trace_of(), unit * size), first=500)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "{'type': 'object', 'properties': AttributedDict()}",
+        '{"type": "object", "properties": {"city": {"type": "string"}}}',
+        "\n{\n  'type': 'object',\n  'properties': {}\n}\nObservation: unexpected keyword argument 'type'",
+    ],
+)
+def test_an_input_that_is_the_schema_of_the_tool_is_told_as_one(given: str) -> None:
+    report = reported(f"{ACTION}\nObservation: 4 degrees\nAction: today\nAction Input: {given}")
+
+    assert report.title.startswith("The input of the call to `today` in content, in lines of `Action`, is a schema")
+    assert report.severity is Severity.WARNING
+    assert report.stage is Stage.COMPLETE
+
+
+@pytest.mark.parametrize(
+    "given", ['{"type": "object"}', '{"type": "object", "properties": 3}', '{"schema": {"type": "object"}}', "object"]
+)
+def test_an_input_with_one_word_of_a_schema_is_one_of_values(given: str) -> None:
+    assert "schema" not in reported(f"Action: today\nAction Input: {given}").title
+
+
+def test_schemas_as_inputs_are_looked_for_in_linear_time() -> None:
+    assert grows_linearly(lambda size: find_schema_input("Action: a\nAction Input: {'type': " * size), first=5_000)
+    assert grows_linearly(lambda size: find_schema_input("Action: " + "a " * size), first=50_000)

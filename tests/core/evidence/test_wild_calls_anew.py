@@ -140,7 +140,12 @@ def test_a_command_with_its_path_ends_before_the_words_below_it():
 
 
 @pytest.mark.parametrize(
-    ("inner", "says"), [({"at": "x"}, "Take the object under"), ({"at": {"type": "string"}}, "Do not run this call")]
+    ("inner", "says"),
+    [
+        ({"at": "x"}, "Take the object under"),
+        ({"at": {"type": "string"}}, "Do not run this call"),
+        ({}, "Call the tool without arguments"),
+    ],
 )
 def test_arguments_in_the_form_of_a_schema_are_no_arguments(inner, says):
     arguments = {"type": "object", "properties": inner}
