@@ -69,9 +69,13 @@ def parse_it_yourself(method: str, readers: Sequence[str]) -> str:
 
 def strict_tools(trace: Trace) -> tuple[Step, ...]:
     """Return the step that has the server constrain the arguments of calls; none for a request without tools."""
-    if not as_list(body_of(trace).get("tools")):
+    tools = [as_object(tool) for tool in as_list(body_of(trace).get("tools"))]
+    if not tools:
         return ()
-    return (Step("Constrain the arguments with `strict: true` in every tool.", {"tools[].function.strict": True}),)
+    words = "Constrain the arguments with `strict: true` in every tool."
+    if any(tool.get("strict") is True and "strict" not in as_object(tool.get("function")) for tool in tools):
+        words = "Move `strict: true` into `function`, in every tool: next to `function` it constrains nothing."
+    return (Step(words, {"tools[].function.strict": True}),)
 
 
 def is_done(trace: Trace, step: Step) -> bool:

@@ -14,10 +14,11 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.json_values import is_json
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.evidence.answers.read import is_event_list
+from prompt_debugger.core.evidence.answers.read import is_answer, is_event_list
 from prompt_debugger.core.evidence.answers.shapes import chunk_of_delta, is_chunk
 from prompt_debugger.core.evidence.reports.blocks import MAX_BLOCKS, Block, BlockKind
 from prompt_debugger.core.evidence.reports.http_heads import join_heads
+from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.objects_within import (
     MAX_OF_SCRIPT,
     are_bare_calls,
@@ -353,14 +354,18 @@ class _Splitter:
         return stop
 
     def _open_json(self, at: int, start: int, stop: int) -> int:
-        """Take JSON that was copied without its last brackets, where prose follows it on its own line; else 0."""
+        """Take JSON that was copied without its last brackets: up to prose on its own line, or to the end; else 0."""
         piece = self._text[start:stop].rstrip()
         last = self._line_of(stop, at)
-        is_followed = stop < len(self._text) and not self._text[self._lines[last] : stop].strip()
-        if not is_followed or "\n" not in piece or not piece.endswith(("}", "]")) or not is_json(closed(piece)):
+        is_end = not self._text[stop:].strip()
+        is_followed = not is_end and not self._text[self._lines[last] : stop].strip() and "\n" in piece
+        if not (is_end or is_followed):
+            return 0
+        value = json_of(closed(piece))
+        if value is None or not (is_answer(value) or (is_followed and piece.endswith(("}", "]")))):
             return 0
         self._add(piece, BlockKind.JSON)
-        return last
+        return len(self._lines) if is_end else last
 
     def _shortened_json(self, at: int, start: int) -> int:
         """Take JSON with something elided, `{"usage": { ... }}`, up to its last bracket; else 0."""

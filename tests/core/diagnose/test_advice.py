@@ -26,7 +26,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
-from prompt_debugger.core.diagnose.advice import Step, advise, is_done
+from prompt_debugger.core.diagnose.advice import Step, advise, is_done, strict_tools
 from prompt_debugger.core.diagnose.fixes import rewritten
 from prompt_debugger.core.diagnose.rules.base import TraceRule
 from tests.core.diagnose.cases import RuleCase, build_trace, load_rule_cases
@@ -125,6 +125,21 @@ def test_a_setting_of_every_tool_must_be_in_every_tool(body: dict[str, JSON], is
     trace = Trace(request=Request(body, ""))
 
     assert is_done(trace, Step("", {"tools[].function.strict": True})) is is_there
+
+
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        ({"strict": True, "function": {"name": "f"}}, "Move `strict: true` into `function`"),
+        ({"strict": True, "function": {"name": "f", "strict": False}}, "Constrain the arguments"),
+        ({"strict": False, "function": {"name": "f"}}, "Constrain the arguments"),
+        ({"function": {"name": "f"}}, "Constrain the arguments"),
+    ],
+)
+def test_strict_next_to_the_function_is_to_be_moved(tool: dict[str, JSON], says: str) -> None:
+    [step] = strict_tools(Trace(Request({"messages": [], "tools": [tool]}, "")))
+
+    assert step.text.startswith(says)
 
 
 def test_a_template_kwarg_that_the_server_was_started_with_counts() -> None:

@@ -312,3 +312,24 @@ def test_the_end_of_an_answer_is_no_output():
     text = """{'name': 'book', 'arguments': '{"seat": "12A"}'}}]}, 'finish_reason': 'tool_calls'}]}"""
 
     assert "PD426" not in codes_of(text)
+
+
+ANSWER = {"id": "c", "choices": [{"index": 0, "message": {"role": "assistant", "content": CALL}}], "usage": {"n": 1}}
+REPORT = "Here is the request:\n\n{}\n\nand this came back:\n\n{}"
+ASKED = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Book 12A."}]})
+
+
+@pytest.mark.parametrize("lost", [1, 2, 3])
+@pytest.mark.parametrize("behind", ["", "\n", "\n\nWhat is wrong with it?\n"])
+def test_an_answer_below_words_may_lack_its_last_brackets(lost, behind):
+    answer = json.dumps({"model": "m", **ANSWER}, indent=1 if behind.strip() else None).rstrip("}]\n ")
+    whole = f"{answer}{'}' * (3 - lost)}"
+
+    assert "PD406" in codes_of(REPORT.format(ASKED, whole) + behind)
+
+
+@pytest.mark.parametrize(
+    "answer", ['{"city": "Bern", "note": "no answer"', '{"choices": [{"message": {"content": "<tool']
+)
+def test_json_without_its_end_that_is_no_answer_or_ends_within_a_text_is_left(answer):
+    assert codes_of(REPORT.format(ASKED, answer)) == codes_of(f"Here is the request:\n\n{ASKED}\n")
