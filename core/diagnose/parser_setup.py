@@ -2,7 +2,8 @@
 
 Sources: docs of Ollama (Modelfile, thinking), LM Studio (tool use, API changelog of 0.3.9) and LMDeploy (tools of its
 API server), mlx-lm's `tokenizer_utils.py`, TensorRT-LLM's `tool_parser_factory.py` (34eff6a) and NVIDIA/TensorRT-
-LLM#12196; the page of mlx-openai-server on PyPI, jundot/omlx#1989, raullenchai/Rapid-MLX#25, waybarrios/vllm-mlx#28.
+LLM#12196; OpenVINO Model Server's `output_parser.cpp` (00aec42) and its notes on 2026.3; the page of mlx-openai-server
+on PyPI, jundot/omlx#1989, raullenchai/Rapid-MLX#25, waybarrios/vllm-mlx#28.
 """
 
 from __future__ import annotations
@@ -43,6 +44,16 @@ _TENSORRT = {
     "glm45": "glm47",
     "minimax_m2": "minimax_m2",
 }
+_OPENVINO = {
+    "hermes": "hermes3",
+    "llama3_json": "llama3",
+    "phi4_mini": "phi4",
+    "mistral": "mistral",
+    "harmony": "gptoss",
+    "qwen3_coder": "qwen3coder",
+    "lfm2": "lfm2",
+    "gemma4": "gemma4",
+}
 
 _OF_LLAMA_CPP_PYTHON = (
     "llama-cpp-python extracts calls only with a few chat formats (`chat_format` as `chatml-function-calling` "
@@ -82,6 +93,8 @@ def own_way(trace: Trace, family: str) -> Step | None:
         return None
     if server.kind == "tensorrt-llm" and server.tool_parser is not None:
         return Step(_advise_beside_tensorrts(server.tool_parser, family))
+    if server.kind == "ovms" and server.tool_parser is not None:
+        return Step(_advise_beside_openvinos(server.tool_parser, family))
     return Step(way(family))
 
 
@@ -143,6 +156,31 @@ def _advise_beside_tensorrts(parser: str, family: str) -> str:
     )
 
 
+def _advise_openvino(family: str) -> str:
+    name = _OPENVINO.get(family)
+    flag = "`--tool_parser NAME` (`ovms --help` lists the names)" if name is None else f"`--tool_parser {name}`"
+    return (
+        f"Start `ovms` with {flag}: before 2026.3 it reads no calls without the flag. It reads calls only where the "
+        "request has `tools`."
+    )
+
+
+def _advise_beside_openvinos(parser: str, family: str) -> str:
+    """Return what to do where `ovms` runs a parser already."""
+    name = _OPENVINO.get(family)
+    if name == parser:
+        return (
+            f"The parser for this notation runs already (`--tool_parser {parser}`): check that the request had its "
+            "tools in `tools`, without which `ovms` does not run it, and update to a current release."
+        )
+    if name is not None:
+        return f"Start `ovms` with `--tool_parser {name}` in place of `{parser}`."
+    return (
+        f"`ovms` runs the parser `{parser}`, which is made for another notation: check whether its release has one for "
+        "this model's family (`ovms --help`)."
+    )
+
+
 def _advise_lmdeploy(family: str) -> str:
     name = _parser_of("lmdeploy", family)
     if name is None:
@@ -186,4 +224,5 @@ _WAYS: Mapping[str, Callable[[str], str]] = {
     "vllm-mlx": lambda _: _OF_VLLM_MLX,
     "lmdeploy": _advise_lmdeploy,
     "tensorrt-llm": _advise_tensorrt,
+    "ovms": _advise_openvino,
 }

@@ -59,11 +59,9 @@ _OF_NOTATION = {
         "the template.",
     ),
     Notation.WRAPPED: (
-        "The first models of xLAM (such as `xLAM-1b-fc-r`) write it, as their prompt asks, and so does any model whose "
-        "prompt or schema describes this object. The server returned it as text, as it should.",
+        "A model writes it whose prompt or schema describes this object. The server returned it as text, as it should.",
         "Read the object from the text in the client. For calls in `tool_calls`, send `tools` to a server that parses "
-        "this model's own notation, and drop the prompt or schema that describes this object. For the first xLAM "
-        "models, give vLLM a parser for it (`--tool-parser-plugin FILE`): its own `xlam` reads the list alone.",
+        "this model's own notation, and drop the prompt or schema that describes this object.",
     ),
     Notation.PRINTED: (
         "It is a call in the form that clients keep and print, not in a model's notation: the model repeats what it "
@@ -129,6 +127,11 @@ _IN_WORDS = (
     Notation.MIXED,
     Notation.JSON_RPC,
 )
+_OF_XLAM = (  # of a model that nothing names
+    " The first models of xLAM (such as `xLAM-1b-fc-r`) write it, too.",
+    " For the first xLAM models, give vLLM a parser for it (`--tool-parser-plugin FILE`): its own `xlam` reads "
+    "the list alone.",
+)
 _AS_DATA = (Notation.AGENTS, Notation.WRAPPED, Notation.JSON_RPC)  # JSON, which a request may want
 _MADE_UP = re.compile(r"\nObservation:[ \t]*\S")
 
@@ -156,6 +159,8 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
     if call.notation is Notation.REACT and not is_made_up and _teaches_react(trace):
         return _report_as_asked(call, content)
     detail, fix = _OF_NOTATION[call.notation]
+    if call.notation is Notation.WRAPPED and _may_be_xlams(trace):
+        detail, fix = f"{detail}{_OF_XLAM[0]}", f"{fix}{_OF_XLAM[1]}"
     may_be_example = call.notation is Notation.JSON_RPC and _is_after_words(trace, call, content)
     if may_be_example:
         detail += " The request is unknown, so it may be an example that was asked for."
@@ -173,6 +178,14 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE if may_be_example else Severity.WARNING,
     )
+
+
+def _may_be_xlams(trace: Trace) -> bool:
+    """Return whether the model may be one of xLAM: nothing names another model or parser."""
+    server = trace.server
+    known = () if server is None else (server.tool_parser, server.model, *server.served_models)
+    names = [name for name in (trace.request.body.get("model"), *known) if isinstance(name, str) and name]
+    return not names or any("xlam" in name.lower() for name in names)
 
 
 def _is_after_words(trace: Trace, call: ClientCall, content: str) -> bool:

@@ -17,18 +17,29 @@ MAX_CHARS = 60_000  # of one command
 MAX_COMMANDS = 20
 _MAX_SENTENCE = 400  # characters before a command in which code within a sentence may have begun
 
-PROGRAM_WORDS = ("vllm", "sglang", "llama", "ollama", "mlx", "lmdeploy", "trtllm")  # each has one of them
+PROGRAM_WORDS = (
+    "vllm",
+    "sglang",
+    "llama",
+    "ollama",
+    "mlx",
+    "lmdeploy",
+    "trtllm",
+    "ovms",
+    "openvino",
+)  # each has one of them
 PROGRAM = re.compile(
     r"(?:\bvllm[ \t]++serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|\bsglang\.launch_server\b"
     r"|\bsglang[ \t]++serve\b"
     r"|\bllama-server(?:\.exe)?\b|\bllama_cpp\.server\b|\bllama-swap\b|\bollama[ \t]++serve\b|\bmlx_lm[.\s]server\b"
     r"|\bmlx-openai-server[ \t]++launch\b|\bvllm-mlx[ \t]++serve\b|\brapid-mlx[ \t]++serve\b"
-    r"|\blmdeploy[ \t]++serve[ \t]++api_server\b|\btrtllm-serve\b"
-    r"|\b(?:vllm/vllm-openai|lmsysorg/sglang|ggml-org/llama\.cpp|ggerganov/llama\.cpp)\b(?:[:@][\w.:-]++)?)"
+    r"|\blmdeploy[ \t]++serve[ \t]++api_server\b|\btrtllm-serve\b|\bovms(?=[ \t]++--)"
+    r"|\b(?:vllm/vllm-openai|lmsysorg/sglang|ggml-org/llama\.cpp|ggerganov/llama\.cpp|openvino/model_server)\b(?:[:@][\w.:-]++)?)"
 )
 _KINDS: Mapping[str, str] = {"vllm": "vllm", "sglang": "sglang", "lmsysorg": "sglang", "llama": "llama.cpp",
                              "ggml": "llama.cpp", "ggerganov": "llama.cpp", "ollama": "ollama",
-                             "mlx": "mlx-lm", "lmdeploy": "lmdeploy", "trtllm": "tensorrt-llm"}  # fmt: skip
+                             "mlx": "mlx-lm", "lmdeploy": "lmdeploy", "trtllm": "tensorrt-llm",
+                             "ovms": "ovms", "openvino": "ovms"}  # fmt: skip
 _MLX_SERVERS = ("mlx-openai-server", "vllm-mlx", "rapid-mlx")
 _IMAGE = re.compile(r"[\w.-]+/[\w.-]+[:@](?:v(?P<version>\d[\w.]*)|[\w.:-]+)\Z")
 _CONTINUED = re.compile(r"(?<![ \t])[ \t]*+(?:\\|\^|`)\r?\n[ \t]*")

@@ -21,8 +21,9 @@ _SHORT: Mapping[str, Mapping[str, str]] = {
     "llama.cpp": {"m": "model", "hf": "hf_repo", "c": "ctx_size", "a": "alias"},
     "vllm": {"tp": "tensor_parallel_size"},
 }
-_MODEL = ("served_model_name", "alias", "model_tag", "model_path", "model", "hf_repo", "hf_file")
+_MODEL = ("served_model_name", "alias", "model_name", "model_tag", "model_path", "model", "hf_repo", "hf_file")
 _LENGTH = ("max_model_len", "context_length", "ctx_size")
+_TOOL_PARSER = ("tensorrt-llm", "ovms")  # whose flag has no `call` in its name
 _TEMPLATE = ("chat_template", "chat_template_file", "hf_chat_template_name")
 _MODELS_OWN = {"lmdeploy": "hf"}  # a name that stands for the model's own template
 _SHOWN = (
@@ -85,7 +86,7 @@ def server_of(kind: str, flags: JSONObject, version: str | None = None, *, is_wh
         version: Of the software, where an image or a log says it.
         is_whole: Whether these are all its flags, so that one that is not there was not set.
     """
-    tool_parser = _text(flags.get("tool_parser" if kind == "tensorrt-llm" else "tool_call_parser"))
+    tool_parser = _text(flags.get("tool_parser" if kind in _TOOL_PARSER else "tool_call_parser"))
     reasoning_parser = _text(flags.get("reasoning_parser"))
     model = next((text for name in _MODEL if (text := _text(flags.get(name))) is not None), None)
     kwargs = flags.get("default_chat_template_kwargs", flags.get("chat_template_kwargs"))
@@ -134,10 +135,10 @@ def _template(flags: JSONObject) -> str | None:
 def shown_flags(flags: JSONObject) -> str:
     """Return the flags that say how prompts are made and answers are read, as they are written; no secret."""
     shown: list[str] = []
-    for name in ("tool_call_parser", "reasoning_parser", *_SHOWN):
+    for name in ("tool_call_parser", "tool_parser", "reasoning_parser", *_SHOWN):
         value = flags.get(name)
         if value not in (None, False):
-            flag = f"--{name.replace('_', '-')}"
+            flag = f"--{name if name == 'tool_parser' else name.replace('_', '-')}"
             shown.append(f"`{flag} {value[:60]}`" if isinstance(value, str) else f"`{flag}`")
     return ", ".join(shown)
 

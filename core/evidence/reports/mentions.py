@@ -52,6 +52,7 @@ _NAMES = {
     "lmdeploy": r"lmdeploy",
     "tensorrt-llm": r"tensorrt-llm|trtllm-serve",
     "llama-cpp-python": r"llama[-_]cpp[-_]python",
+    "ovms": r"ovms|openvino model server",
 }
 _SOFTWARE = tuple(
     (kind, re.compile(rf"(?<![A-Za-z0-9-])(?:{names})(?![A-Za-z0-9]|-mlx)", re.IGNORECASE))

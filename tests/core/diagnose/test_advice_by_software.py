@@ -204,3 +204,17 @@ def test_an_answer_of_ollamas_own_api_shows_whose_it_is() -> None:
     (found,) = diagnose_trace(Trace(Request({}, ""), chat=ChatResult(content, "stop", body=ended)))
 
     assert found.fix.startswith("Send `think: true`")
+
+
+@pytest.mark.parametrize(
+    ("family", "running", "words"),
+    [
+        ("hermes", None, "Start `ovms` with `--tool_parser hermes3`"),
+        ("kimi_k2", None, "Start `ovms` with `--tool_parser NAME` (`ovms --help` lists the names)"),
+        ("hermes", "llama3", "Start `ovms` with `--tool_parser hermes3` in place of `llama3`."),
+        ("gemma4", "gemma4", "The parser for this notation runs already (`--tool_parser gemma4`)"),
+        ("kimi_k2", "hermes3", "`ovms` runs the parser `hermes3`, which is made for another notation"),
+    ],
+)
+def test_openvino_is_told_by_its_own_names_and_by_what_runs(family: str, running: str | None, words: str) -> None:
+    assert str(way("ovms", family, running)).startswith(words)

@@ -54,6 +54,32 @@ def test_a_command_of_an_mlx_server_is_read():
     assert [one.kind for one in find_commands("vllm serve m --port 1")] == ["vllm"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ovms --model_name some-gemma \\\n  --rest_port 8000 \\\n  --tool_parser gemma4",
+        "docker run -p 8000:8000 openvino/model_server:latest --model_name some-gemma --tool_parser gemma4",
+    ],
+)
+def test_a_command_of_openvino_is_read_with_its_parser(command):
+    server = read_evidence(command).server
+
+    assert (server.kind, server.model, server.tool_parser) == ("ovms", "some-gemma", "gemma4")
+
+
+@pytest.mark.parametrize("text", ["ovms returns the call as text", "It is --tool_parser gemma4 of some server"])
+def test_the_name_alone_and_the_flag_alone_start_no_server(text):
+    assert not find_commands(text)
+
+
+@pytest.mark.parametrize(("model", "is_told"), [("", True), ("some-xlam-1b", True), ("some-gemma", False)])
+def test_xlam_is_named_only_where_no_other_model_is(model, is_told):
+    call = '{"tool_calls": [{"name": "look", "arguments": {"city": "Bern"}}]}'
+    command = f"\n\n```\novms --model_name {model} --rest_port 8000\n```" if model else ""
+
+    assert ("xLAM" in said(f"It answers:\n\n```\n{call}\n```{command}\n")) is is_told
+
+
 def test_what_is_between_two_quotations_is_not_one():
     text = 'vLLM bug: of a tool call, the "tool_calls" list in the response is empty, and the value is in "content".'
 
