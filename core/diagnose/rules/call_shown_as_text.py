@@ -82,7 +82,10 @@ def find(trace: Trace) -> Iterator[Report]:
     if raw is None or parse is None or not is_alone:
         return
     if raw.completeness_reason in (NO_BEGINNING, KEEPS_TOKENS, OF_GAP):  # broken calls in it have their own rules
-        if _shows_whole_calls(raw.completeness_reason, parse):
+        is_read = any(not _is_broken(call) for call in parse.parsed.calls)
+        if raw.completeness_reason == KEEPS_TOKENS and not is_read and (odd := malformed_call(raw.text)) is not None:
+            yield _report_broken(trace, *odd)  # of which no rule knows what its tags were meant to be
+        elif _shows_whole_calls(raw.completeness_reason, parse):
             yield from _report_whole_calls(trace, parse)
         return
     if raw.completeness_reason != MAY_BE_CONTENT:

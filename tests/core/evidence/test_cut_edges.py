@@ -8,6 +8,7 @@ import json
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.copying.clean import clean
 from prompt_debugger.core.evidence.logs.columns import joined_entries
@@ -314,7 +315,8 @@ def test_the_end_of_an_answer_is_no_output():
     assert "PD426" not in codes_of(text)
 
 
-ANSWER = {"id": "c", "choices": [{"index": 0, "message": {"role": "assistant", "content": CALL}}], "usage": {"n": 1}}
+SAID: JSONObject = {"index": 0, "message": {"role": "assistant", "content": CALL}}
+OPEN_ANSWER: JSONObject = {"id": "c", "choices": [SAID], "usage": {"n": 1}}
 REPORT = "Here is the request:\n\n{}\n\nand this came back:\n\n{}"
 ASKED = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Book 12A."}]})
 
@@ -322,7 +324,7 @@ ASKED = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Book
 @pytest.mark.parametrize("lost", [1, 2, 3])
 @pytest.mark.parametrize("behind", ["", "\n", "\n\nWhat is wrong with it?\n"])
 def test_an_answer_below_words_may_lack_its_last_brackets(lost, behind):
-    answer = json.dumps({"model": "m", **ANSWER}, indent=1 if behind.strip() else None).rstrip("}]\n ")
+    answer = json.dumps({"model": "m", **OPEN_ANSWER}, indent=1 if behind.strip() else None).rstrip("}]\n ")
     whole = f"{answer}{'}' * (3 - lost)}"
 
     assert "PD406" in codes_of(REPORT.format(ASKED, whole) + behind)

@@ -9,7 +9,9 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
 from prompt_debugger.core.evidence import read_evidence, show_evidence
+from tests.attacks.growth import grows_linearly
 
 ASKED = """curl http://localhost:9/v1/chat/completions -d '{"model":"m","messages":[{"role":"user","content":""}]}'\n"""
 
@@ -128,6 +130,37 @@ def test_a_call_half_in_tags_and_half_in_json_is_malformed():
 
 def test_the_tags_of_such_a_call_in_a_sentence_are_no_call():
     assert "malformed" not in said(_message("A call is `<tool_call><function>NAME</function>`, then its JSON."))
+
+
+def dsml(opened="tool_calls", invoke="invoke", parameter="parameter", closed="parameter"):
+    mark = "｜DSML｜"
+    inner = f'<{mark}{parameter} name="at" string="true">x</{mark}{closed}>'
+    return f'<{mark}{opened}>\n<{mark}{invoke} name="look">\n{inner}\n</{mark}invoke>\n</{mark}tool_calls>'
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (dsml(invoke="invke"), "its tag `invke` is a misspelt `invoke`"),
+        (dsml(parameter="paramter"), "its tag `paramter` is a misspelt `parameter`"),
+        (dsml(closed="param"), "its tag `param` is a misspelt `parameter`"),
+    ],
+)
+def test_a_misspelt_tag_of_dsml_is_named(call, problem):
+    assert problem in said(call)
+    assert "malformed" in said(_message(f"Let me see.\n{call}"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [dsml(), dsml(parameter="value", closed="value"), "V4 writes `<｜DSML｜invke>` where `<｜DSML｜invoke>` belongs."],
+)
+def test_whole_calls_other_words_and_mentions_of_dsml_are_not_misspelt(text):
+    assert malformed_call(text) is None
+
+
+def test_misspelt_tags_are_looked_for_in_linear_time():
+    assert grows_linearly(lambda size: malformed_call('<｜DSML｜invke name="a">' * size), first=2_000)
 
 
 def test_a_command_with_its_path_ends_before_the_words_below_it():
