@@ -70,7 +70,7 @@ _NOT_SAID = re.compile(
 _COMPLAINT = re.compile(
     r"\binstead\b|\brather than\b|n't\b|\bnot (?:being )?(?:execut|call|pars|invok|run|recogni|detect|work|extract"
     r"|convert)\w*|\b(?:never|not exist|errors?|bug|broken|breaks?|fails?|failed|wrong|unable|problem"
-    r"|inconsisten\w{1,4}|no (?:structured )?tool[ _]calls?)\b"
+    r"|inconsisten\w{1,4}|(?:no|zero) (?:structured )?[`'\"]?(?:delta\.)?tool[ _]calls?)\b"
     r"|(?:\u4e0d|\u6ca1\u6709|\u672a|\u65e0\u6cd5)[^\u3002\n]{0,6}(?:\u6267\u884c|\u8c03\u7528|\u89e3\u6790)|\u5931\u8d25|\u4e22\u5931|\u7f3a\u5931",
     re.IGNORECASE,
 )
@@ -86,6 +86,7 @@ _CONTRAST = re.compile(
     r"[,;(]\s{0,3}(?:(?:but|while|and|whereas|it|this) ){0,2}(?:non[- ]?stream\w{0,5}|without stream\w{0,5})"
     r"[^.,;]{0,60}\bworks? (?:fine|correctly|well|as expected)"
     r"|\([^()\n]{0,40}\berror: [^()\n]{0,200}\)"
+    r"|\((?:should|ought to|must) be [^()\n]{0,60}\)"
     r"|\bif the model (?:needs to |wants to |tries to )?(?:makes?|issues?|emits?|returns?|outputs?) [^,()\n]{0,40}"
     r"\bcalls?(?: ?\([^()\n]{0,120}\))?,",
     re.IGNORECASE,
@@ -142,6 +143,7 @@ _LOSES = re.compile(
     r"\b(?:tool[ _-]?calls?|calls?|arguments|args|parameters|(?:function )?names?)\b(?! to\b)"
     r"|\b(?:tool[ _-]?calls?|arguments|args|parameters|(?:function )?names?)\b[^.;]{0,30}? (?:is|are|get|gets|was|were)"
     r" (?:\w{1,12} ){0,2}?(?:dropped|lost|gone|missing|swallowed|discarded|never (?:emitted|streamed|sent))\b"
+    r"|\b(?:zero|no) [`'\"]?(?:delta\.)?tool[ _]calls?[`'\"]? (?:chunks?|deltas?)\b"
     r"|\btool (?:calls?|calling|generation) fails?\b(?! to (?:execute|run|parse))(?! ?,)"
     r"|(?<!\u4e0d\u4f1a)(?<!\u4e0d\u518d)(?<!\u6ca1\u6709)(?<!\u907f\u514d)(?:\u4e22\u5931|\u7f3a\u5931)",
     re.IGNORECASE,

@@ -42,3 +42,30 @@ def test_what_happened_is_read(sentence, kind):
 )
 def test_what_did_not_happen_is_left_alone(sentence):
     assert [*reported_calls(HEAD + sentence)] == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ('Result: `content: ""` and no `tool_calls` in the response.', Reported.NOTHING),
+        ('Zero `delta.tool_calls` chunks; `finish_reason="stop"` (should be `tool_calls`).', Reported.LOST),
+        ("There are no `tool_calls` deltas in it.", Reported.LOST),
+    ],
+)
+def test_a_result_in_one_line_is_its_own_complaint(sentence, kind):
+    said = [*reported_calls(f"It answers:\n\n{sentence}\n")]
+
+    assert said
+    assert all(note.startswith(kind.value) for note in said)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'The result should have `content: ""` and no `tool_calls`.',
+        "With no tools there are zero calls in the stream, and the content is empty.",
+        "Zero-shot tool calls come in chunks of 3.",
+    ],
+)
+def test_no_calls_where_none_are_wanted_are_no_complaint(sentence):
+    assert [*reported_calls(f"It answers:\n\n{sentence}\n")] == []
