@@ -25,6 +25,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -73,6 +74,8 @@ _ASK_WHOLE = (
     "check the logs of the server and of any proxy in front of it."
 )
 _MAX_ALONE = 2  # events
+_BOM = "\ufeff"  # which a stream may begin with
+_NO_EVENT = re.compile(r":|(?:event|id|retry)(?::|$)")  # lines of a stream by which nothing arrives: most keep it open
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -277,9 +280,11 @@ def _something_else(result: ChatResult) -> str:
 
 def _is_stream_without_error(result: ChatResult) -> bool:
     """Return whether a stream began and reports no error."""
-    lines = result.body.splitlines()
+    lines = result.body.removeprefix(_BOM).splitlines()
     data = [line.partition(":")[2] for line in lines if line.startswith("data:")]
-    has_begun = bool(data) or (result.elapsed_s is not None and not result.body.strip())
+    said = [line for line in lines if line.strip()]
+    is_kept_open = bool(said) and all(_NO_EVENT.match(line) for line in said)
+    has_begun = bool(data) or is_kept_open or (result.elapsed_s is not None and not said)
     says_error = any(line.startswith("event: error") for line in lines)
     return has_begun and not says_error and not any(as_object(decode_json(text)).get("error") for text in data)
 

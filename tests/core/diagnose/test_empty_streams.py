@@ -19,7 +19,7 @@ from prompt_debugger.core.base.types import (
     TokenKind,
     Trace,
 )
-from prompt_debugger.core.complete.backends.sse import SseEvent
+from prompt_debugger.core.complete.backends.sse import SseEvent, SseParser
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.evidence.answers.read import read_stream
@@ -56,6 +56,33 @@ def test_otherwise_the_cause_is_not_guessed(length: int | None, count: int | Non
     assert finding.title == "The streamed answer ended before it contained anything."
     assert finding.stage is Stage.COMPLETE
     assert finding.fix.startswith("Send the same request without `stream`")
+
+
+def received(body: str) -> Trace:
+    parser, reader = SseParser(), ChatStreamReader()
+    for event in (*parser.feed(body.encode()), *parser.finish()):
+        reader.feed(event, 0.0)
+    trace = streamed(None, prompt_tokens=None)
+    return replace(trace, chat=replace(reader.finish(body, 0.1), elapsed_s=0.1))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ": ping\n\n: ping\n\n", ":\n\n", "retry: 1000\n\n", "event: ping\n\n: \n\n", "id: 1\nevent: start\n\n",
+        "\ufeffdata: [DONE]\n\n", "\ufeff: ping\n\n", ": ping\n\ndata: [DONE]\n\n", "\n\n",
+    ],
+)  # fmt: skip
+def test_what_only_keeps_a_stream_open_is_no_other_page_and_no_error(body: str) -> None:
+    finding = found_in(received(body))
+
+    assert finding.title == "The streamed answer ended before it contained anything."
+    assert finding.fix.startswith("Send the same request without `stream`")
+
+
+@pytest.mark.parametrize("body", ["It works!", "event loop is closed", "retrying later", ": ping\nIt works!"])
+def test_words_are_no_stream(body: str) -> None:
+    assert found_in(received(body)).title == "What came in place of the streamed answer is neither an event nor JSON."
 
 
 def test_a_stream_that_began_is_not_called_empty() -> None:
