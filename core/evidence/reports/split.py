@@ -31,7 +31,7 @@ from prompt_debugger.core.evidence.values.objects_within import (
 )
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
-_INLINE_FENCE = re.compile(r"(?P<mark>`{3,})[ \t]{0,4}(?:json|jsonc|tool_call|tool_code)?[ \t]{0,4}(?=[{\[])")
+_INLINE_FENCE = re.compile(r"(?<!`)(?P<mark>`{3,}+)[ \t]{0,4}(?:json|jsonc|tool_call|tool_code)?[ \t]{0,4}(?=[{\[])")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+(?:`|\"(?=\{\"\w))?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _KEYS = "id|role|content|choices|refusal|tool_calls"

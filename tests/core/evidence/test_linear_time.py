@@ -28,6 +28,7 @@ SHAPES = {
     "doubled braces": ("<tool_call>\n", '{{"name": "f", "arguments": {{"a": {{'),
     "half typographic strings": ('{"messages": [', '“a", '),
     "fences on one line": ("", 'a ```json {"a": 1} '),
+    "one line of marks of fences": ("", "`"),
     "closed fences on one line": ("", '```json {"a": 1} ```'),
     "open templates": ("FROM a\n", "{{- range ."),
     "fields of templates": ("FROM a\n", "{{ .Tool"),
