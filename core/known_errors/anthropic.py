@@ -31,6 +31,17 @@ SENTENCES: tuple[KnownError, ...] = (
         look=Look.OPEN_CALLS,
     ),
     KnownError(
+        "each tool_use must have a single result. Found multiple `tool_result` blocks with id: {id:word}",
+        Stage.REQUEST,
+        "A call is answered twice: two `tool_result` blocks have its id.",
+        "Send one `tool_result` for each call: drop the copy that the client added, such as one made after a stop or a "
+        "retry, or join both texts in one block. In an agent, go back to before that turn or start a new session.",
+        "https://github.com/JohnnyZ93/oai-compatible-copilot/issues/270",
+        example="messages.2.content.4: each tool_use must have a single result. Found multiple `tool_result` blocks "
+        "with id: toolu_7",
+        field="messages",
+    ),
+    KnownError(
         "unexpected `tool_use_id` found in `tool_result` blocks: {id:word}",
         Stage.REQUEST,
         "A result refers to a call that is not in the message before it.",

@@ -256,4 +256,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/crewAIInc/crewAI/issues/2744",
         cause=Cause.UNCLEAR,
     ),
+    KnownError(
+        "[Non-Blocking] LiteLLM.Success_Call Error: {count:int} validation error",
+        Stage.COMPLETE,
+        "LiteLLM could not write its own record of a request that was answered: the client got the answer.",
+        "Update LiteLLM; the request and the answer need no change. Callbacks and spend logs may lack this request.",
+        "https://github.com/BerriAI/litellm/pull/31654",
+        example="[Non-Blocking] LiteLLM.Success_Call Error: 1 validation error for Message",
+        cause=Cause.CLIENT,
+    ),
 )

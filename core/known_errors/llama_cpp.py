@@ -362,4 +362,28 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
         look=Look.BROKEN_ARGUMENTS,
     ),
+    KnownError(
+        "Invalid input batch. i = {i:int}, n_batch = {size:int}, ret = -1",
+        Stage.COMPLETE,
+        "The server's engine did not take the tokens that the server gave it: their places do not follow what its "
+        "memory holds, or a token is not of this model. All requests that ran together fail with it.",
+        "The request needs no change: restart the server and send it again. If it comes back, start the server with "
+        "one slot (`-np 1`) and without a draft model, `--cache-reuse` or saved slots to see which of them causes it, "
+        "and update llama.cpp.",
+        f"{_ISSUES}/17316",
+        example="srv  update_slots: Invalid input batch. i = 0, n_batch = 2048, ret = -1",
+        cause=Cause.SERVER,
+    ),
+    KnownError(
+        "send_error: task id = {id:int}, error: Invalid input batch.",
+        Stage.COMPLETE,
+        "The server's engine did not take the tokens that the server gave it: their places do not follow what its "
+        "memory holds, or a token is not of this model. All requests that ran together fail with it.",
+        "The request needs no change: restart the server and send it again. If it comes back, start the server with "
+        "one slot (`-np 1`) and without a draft model, `--cache-reuse` or saved slots to see which of them causes it, "
+        "and update llama.cpp.",
+        f"{_ISSUES}/17316",
+        example="srv    send_error: task id = 327, error: Invalid input batch.",
+        cause=Cause.SERVER,
+    ),
 )

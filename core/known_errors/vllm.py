@@ -383,5 +383,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "may read it.",
         "vllm/tool_parsers: extract_tool_calls_streaming",
     ),
+    KnownError(
+        "Input prompt ({size:int} tokens) is too long and exceeds limit of {limit:int}",
+        Stage.REQUEST,
+        "The prompt has more tokens than the server can take at once, so it was left out and the answer is empty.",
+        "Shorten the prompt, or start the server with a larger `--max-num-batched-tokens` or `--max-model-len`: the "
+        "smaller of the two is the limit.",
+        "https://github.com/vllm-project/vllm/issues/447",
+        example="Input prompt (3622 tokens) is too long and exceeds limit of 2560",
+        cause=Cause.CONTEXT,
+    ),
     *OF_MODES,
 )

@@ -140,3 +140,39 @@ def test_a_member_of_json_with_the_arguments_is_encoded_once():
     _, words = said('"arguments": "\\"{\\\\\\"city\\\\\\": 1}\\""')
 
     assert "encoded twice" in words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "wrong"),
+    [
+        (
+            "llama_decode: failed to decode, ret = -1\nsrv  update_slots: Invalid input batch. i = 0, n_batch = 512, "
+            "ret = -1\nsrv    send_error: task id = 4, error: Invalid input batch.\nsrv  update_slots: all slots are "
+            "idle\nsrv  log_server_r: request: POST /v1/chat/completions 127.0.0.1 500\n",
+            "The request needs no change",
+            "value in the request",
+        ),
+        (
+            'Request failed: [400] {"type":"error","error":{"type":"api_error","message":"messages.6.content.1: each '
+            'tool_use must have a single result. Found multiple tool_result blocks with id: toolu_9"}}',
+            "answered twice",
+            "missing or empty",
+        ),
+        (
+            "WARNING 07-12 15:03:35 scheduler.py:194] Input prompt (4100 tokens) is too long and exceeds limit of 4096",
+            "does not fit",
+            "not recognized",
+        ),
+        (
+            "[Non-Blocking] LiteLLM.Success_Call Error: 1 validation error for Message\nthinking_blocks.0.signature\n"
+            "  Input should be a valid string [type=string_type, input_value=None, input_type=NoneType]",
+            "record of a request that was answered",
+            "Change `thinking_blocks",
+        ),
+    ],
+)
+def test_sentences_of_engines_and_gateways(text, expected, wrong):
+    _, words = said(text)
+
+    assert expected in words
+    assert wrong not in words
