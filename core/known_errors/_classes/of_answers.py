@@ -169,7 +169,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|cannot read propert\w{1,3} .{0,30}?(?:undefined|null).{0,30}?\W(?P<property>content|choices"
         r"|message|tool_calls|delta|text|usage|role|index|length|map|0|function|name)\b"
         r"|(?:undefined|null) is not an object .{0,60}?(?:choices|content|delta|message)"
-        r"|'NoneType' object (?:is not (?:subscriptable|iterable)|has no)",
+        r"|'NoneType' object (?:is not (?:subscriptable|iterable)|has no)"
+        r"|cannot invoke \"[^\"]{1,120}\" because [^\n]{0,160}?\b(?P<getter>choices|message|delta|content|toolCalls"
+        r"|usage|finishReason|output|text)(?:\(\))?\" is null",
         Stage.COMPLETE,
         Cause.OUTPUT,
         "A program failed where it read the answer",

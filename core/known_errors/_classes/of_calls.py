@@ -55,6 +55,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=_OF_REQUEST,
     ),
     ErrorClass(
+        "empty-piece",
+        r"value cannot be null\. \(parameter 'bytes'\)",
+        Stage.PARSE,
+        Cause.CLIENT,
+        "A piece of a streamed call has no arguments, and the client failed on it",
+        "A call is streamed in pieces, of which some have empty `arguments` or none. This release of the .NET client "
+        "turns each into text, and an empty one into an exception.",
+        "Update the client (Semantic Kernel, Microsoft.Extensions.AI) and `OpenAI`, the package below it, together. "
+        "Until then ask without streaming. The request needs no change.",
+        around=r"\b(?:binarydata\.tostring|stringbuilder\.append|trackstreamingtoolingupdate"
+        r"|\w{0,40}streaming\w{0,40}async)\b",
+    ),
+    ErrorClass(
         "empty-for-json",
         rf"\b(?:tool_?input|(?:tool_?)?(?:call_?)?arguments){_IS_EMPTY}"
         r"|json parsing failed: text: ?\.? {0,2}(?:error message: )?unexpected end of json input"

@@ -183,6 +183,19 @@ LOOSE: tuple[ErrorClass, ...] = (
         "made for this API.",
     ),
     ErrorClass(
+        "argument-of-method",
+        r"\(parameter '(?P<name>[a-z_]\w{0,60})'\)|\.(?: |\\r|\\n|\n){1,3}parameter name: (?P<older>[a-z_]\w{0,60})",
+        Stage.COMPLETE,
+        Cause.CLIENT,
+        "A method of the program does not accept what it was passed",
+        "In .NET, {name|the name in brackets} is an argument of a method of the program or of a library, not a field "
+        "of the request.",
+        "Read the stack from the top: the first method of your own shows what was passed. If those above it read an "
+        "answer or a stream, update the client's library, and ask once without streaming; if they build the client or "
+        "the request, give the argument a value that the method takes.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "missing-field",
         r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|value"
         r")s?\b|missing [`'\"][\w.]{1,60}[`'\"] (?:field|parameter|argument|property|key)\b|field required|is (?:a "
