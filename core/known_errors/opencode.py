@@ -24,24 +24,24 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/anomalyco/opencode/issues/48864",
     ),
     KnownError(
-        "tool was called with invalid arguments: {why} Invalid input: expected array, received string",
+        "tool was called with invalid arguments: {why}Invalid input: expected array, received string",
         Stage.CONTRACT,
         "A list that the tool needs arrived as a string: where the string is JSON, it was encoded once too often, by "
         "the model or by the server's tool parser.",
         _ENCODED_TWICE,
         "https://github.com/anomalyco/opencode/issues/8249",
         example='The ask tool was called with invalid arguments: [ { "expected": "array", "code": "invalid_type", '
-        '"path": [ "topics" ], "message": "Invalid input: expected array, received string" } ]',
+        '"path": [ "topics" ], "message": "Invalid input: expected array, received string" } ].',
     ),
     KnownError(
-        "tool was called with invalid arguments: {why} Invalid input: expected object, received string",
+        "tool was called with invalid arguments: {why}Invalid input: expected object, received string",
         Stage.CONTRACT,
         "An object that the tool needs arrived as a string: the model wrote its text alone, or, where the string is "
         "JSON, it was encoded once too often, by the model or by the server's tool parser.",
         _ENCODED_TWICE,
         "https://github.com/anomalyco/opencode/issues/19175",
         example='The ask tool was called with invalid arguments: [ { "expected": "object", "code": "invalid_type", '
-        '"path": [ "topics", 0 ], "message": "Invalid input: expected object, received string" } ]',
+        '"path": [ "topics", 0 ], "message": "Invalid input: expected object, received string" } ].',
     ),
     KnownError(
         "tool was called with invalid arguments: {why}",
