@@ -76,7 +76,10 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
 
 
 def _read_flagged(value: JSONObject) -> JSONObject:
-    """Return an error that is only marked as one (`"error": true`), with its words in place; any other value as is."""
+    """Return an error with its words in place that is only marked as one (`true`), or named; any other value as is."""
+    said = value.get("error_text")  # as Home Assistant puts it next to the name of the exception
+    if isinstance(said, str) and said.strip() and isinstance(value.get("error"), str):
+        return {"error": f"{value['error']}: {said}"}
     if value.get("error") is not True or "role" in value:
         return value
     words = next((one for key in _WORDS_BESIDE if isinstance(one := value.get(key), str) and one.strip()), None)

@@ -23,6 +23,8 @@ from prompt_debugger.core.evidence.values.printed_objects import answer_of, has_
 from prompt_debugger.core.evidence.values.python_repr import read_printed
 
 _LEAD = re.compile(r"[^\n{}\[\]\"':]{1,80}[:\uff1a][ \t]*\n\s{0,20}(?=\{)")  # `Result:` above it
+# What a logger writes before what a program prints: `INFO:httpx:`, `2026-01-02 03:04:05 INFO (Main) [client] Answer `.
+_LOGGED = re.compile(r"(?=[^\n{}]{0,80}?\b(?:DEBUG|INFO|WARN(?:ING)?|ERROR|TRACE)\b)[^\n{}\"']{1,200}(?=\{)")
 _LEFT_OUT = re.compile(r"(?:[\s,]|\.\.\.|…)*+")
 _FIELD = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:")
 _ANSWER = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:|\"role\"\s*+:\s*+\"assistant\"")
@@ -65,7 +67,7 @@ def _has_lost_quote(text: str) -> bool:
 
 def _inner(text: str) -> tuple[str | None, bool]:
     start = text.lstrip("\ufeff \t\r\n")
-    lead = _LEAD.match(start)
+    lead = _LEAD.match(start) or _LOGGED.match(start)
     start = start if lead is None else start[lead.end() :]
     if start.startswith("{"):
         return start, False

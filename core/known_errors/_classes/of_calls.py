@@ -55,6 +55,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=_OF_REQUEST,
     ),
     ErrorClass(
+        "call-lacks-key",
+        r"\bfailed to (?:decode|parse|extract|load) (?:the )?(?:tool|function)[ _-]?calls?: ?"
+        r"(?:KeyError: ?|KeyError\()?['\"](?P<key>name|arguments)['\"](?!\w)",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A call is JSON without a key that the parser needs",
+        "Python names the key that it did not find, {key|`name` or `arguments`}, and no more: the model wrote JSON "
+        "where a call belongs, with other keys or within another object or list.",
+        "Look at the raw output. If the call has other keys (`parameters`, `function`, `tool`), the model keeps to "
+        "another notation than this parser reads: choose the parser of its family, and check that the prompt teaches "
+        "the same notation (`render`). A model in training that has not learnt it yet writes this often.",
+    ),
+    ErrorClass(
         "empty-piece",
         r"value cannot be null\. \(parameter 'bytes'\)",
         Stage.PARSE,

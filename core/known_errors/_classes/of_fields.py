@@ -190,7 +190,7 @@ LOOSE: tuple[ErrorClass, ...] = (
         "A method of the program does not accept what it was passed",
         "In .NET, {name|the name in brackets} is an argument of a method of the program or of a library, not a field "
         "of the request.",
-        "Read the stack from the top: the first method of your own shows what was passed. If those above it read an "
+        "Read the stack from the top: the first of your methods shows what was passed. If those above it read an "
         "answer or a stream, update the client's library, and ask once without streaming; if they build the client or "
         "the request, give the argument a value that the method takes.",
         is_distinctive=False,
@@ -214,6 +214,7 @@ LOOSE: tuple[ErrorClass, ...] = (
         is_distinctive=False,
         # of a call, where an API names `body`; of an answer, as somebody describes it
         unless=r"(?<![\w\]/] )must have required property"
+        r"|\b(?:found multiple|more than one|too many|at most one|duplicate)\b"  # not absent, but there too often
         r"|\b(?:model|answer(?:s|ed)?|return(?:s|ed)?|repl(?:y|ies|ied)|content)\b.{0,300}?"
         r"\btool_calls\b[`'\"]? (?:is|was|are|were|comes?|stays?|remains?) (?:\w{1,9} )?(?:empty|missing|null)",
     ),

@@ -43,6 +43,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"[: ]{{1,3}}{_NAME.format('called')}(?! type)"
         rf"|\baction {_NAME.format('action')} (?:does(?: not|n't)|don't) exist"
         r"|\btool (?P<marked>.{1,120}?) not found in agent\b"
+        r"|\berror in call: function '(?P<function>.{1,120}?)' does(?: not|n't) exist"
+        r"|\bfunction '(?P<leaked>[^'\n]{0,80}<\|[^'\n]{1,80})' does(?: not|n't) exist"
         r"|\baction '(?P<worded>.{1,200}?)' (?:does(?: not|n't)|don't) exist, these are the only available"
         rf"|\btool {_NAME.format('refused')} (?:was )?(?:denied|rejected|refused|blocked)\b.{{0,80}}?\bunknown tools?\b"
         r"|attempted to call tool ['\"](?P<asked>[\w.:<|>/-]{1,100})['\"] which was not in"

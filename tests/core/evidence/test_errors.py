@@ -414,3 +414,44 @@ def test_an_exception_ends_where_the_next_entry_of_the_log_begins():
 
     assert found is not None
     assert found.refusal.message == "no such field"
+
+
+def test_a_text_next_to_the_name_of_an_exception_is_its_words():
+    body = {"error": "HomeAssistantError", "error_text": 'Tool "lamp.on" not found'}
+
+    assert diagnose(json.dumps(body)).findings[0].title.startswith("A tool was called by a name")
+    assert error_of_value({"error_text": "fine"}) is None
+
+
+STACK = """System.ArgumentNullException: Value cannot be null. (Parameter 'bytes')
+   at System.Text.Encoding.GetString(Byte* bytes, Int32 byteCount)
+   at System.BinaryData.ToString()
+   at Shop.OpenAI.ChatClient.GetStreamingMessagesAsync()"""
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        (STACK, "A piece of a streamed call has no arguments"),
+        (STACK.replace("'bytes'", "'modelId'"), "A method of the program does not accept what it was passed"),
+        (
+            "Error code: 400 - messages.2.content: text cannot be null",
+            "Something that the request must contain is missing or empty",
+        ),
+    ],
+    ids=["piece of a call", "argument of a method", "field"],
+)
+def test_an_argument_of_a_method_is_no_field_of_the_request(text, subject):
+    assert diagnose(text).findings[0].title.startswith(subject)
+
+
+def test_an_answer_in_a_line_of_a_log_that_breaks_off_is_read():
+    call = {"type": "function", "function": {"name": "look", "arguments": "{}"}}
+    answer = {"choices": [{"message": {"role": "assistant", "tool_calls": [call]}}], "usage": {"a": 1}}
+    cut = json.dumps(answer)[:-4]
+
+    for line in ("INFO:agent.events:", "2026-01-02 03:04:05.678 DEBUG (Main) [chat_log] Answer "):
+        read = read_evidence(f"{line}{cut}")
+        assert read.words == "a fragment of an answer, 1 tool call"
+    with pytest.raises(RequestError):
+        read_evidence(f"It is a note of mine: {cut[:30]}")
