@@ -69,6 +69,8 @@ _WITHIN = re.compile(r"\S {1,8}\S")  # blanks that indent nothing
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _MAX_PARAGRAPHS = 50
 _BOX = "\u2503\u2502|"
+_CORNERS = "\u256d\u250c\u250f\u2554"
+_EDGE = re.compile(r"[\u2500-\u257f]{2,}(?:[^\n\u2500-\u257f]{1,80}[\u2500-\u257f]{2,})?")  # or with a title in it
 _LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*+',?|\"(?:[^\"\\\n]|\\.)*+\",?")
 _MAX_LITERALS = 200  # lines
 
@@ -205,10 +207,12 @@ def _uncommented(text: str) -> str | None:
 
 
 def _unboxed(text: str) -> str | None:
-    """Take off the sides of a box that a terminal's program drew around every line."""
-    if first_line(text).lstrip()[:1] not in tuple(_BOX):
+    """Take off the sides of a box that a terminal's program drew around every line; a copy may end within the last."""
+    if first_line(text).lstrip()[:1] not in (*_BOX, *_CORNERS):
         return None
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    lines = [line.strip() for line in text.split("\n") if line.strip() and _EDGE.fullmatch(line.strip()) is None]
+    if lines and lines[-1][0] in _BOX[:2] and lines[-1][-1] != lines[-1][0]:
+        lines[-1] = f"{lines[-1]} {lines[-1][0]}"
     if len(lines) < 3 or not all(len(line) > 1 and line[0] == line[-1] and line[0] in _BOX for line in lines):
         return None
     if any("|" in line[1:-1] for line in lines if line[0] == "|"):

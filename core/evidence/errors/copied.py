@@ -107,7 +107,8 @@ def error_of_text(text: str) -> FoundError | None:
         return None
     text = _BOX.sub(" ", drop_unreported(plain_of_javascript(plain_of_rust(text[:MAX_CHARS]))))
     text = drop_unmeant(text)
-    if text.lstrip().startswith(("data:", "event:")):
+    start = text.lstrip()[:20]
+    if start.startswith(("data:", "event:")) and not start.startswith("data: '"):  # which JavaScript prints of a field
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)
     found = _read_form(text, bare) or _read_meaning(bare, text)

@@ -24,6 +24,7 @@ _MESSAGE_OF_CUT = re.compile(
     r"""|"(?P<double>(?:[^"\\\n]|\\.)++)"""
     r"""|'(?P<single>(?:[^'\\\n]|\\.|\n(?=\S))++))"""
 )
+_IN_STRING = re.compile(r"['\"][\[{]{1,2}\\n")  # a body with its line ends, as JavaScript prints a string
 _WRAPPED = re.compile(r"\n[ \t]{0,12}")
 _IN_PATH, _GOES_ON = re.compile(r"[._\[]\w*\Z"), re.compile(r"[\w.\[]")
 _MAX_TOKEN = 80
@@ -33,6 +34,8 @@ _MIN_WORDS = 15  # characters of an error that no table knows
 
 def cut_body_in(text: str) -> Refusal | None:
     """Return the words of a body that is cut within its message, where a table knows them; else `None`."""
+    if _IN_STRING.search(text) is not None:
+        text = text.replace("\\n", "\n")
     for start in islice(BODY.finditer(text), MAX_STARTS):
         found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + MAX_LITERAL)
         if found is None:

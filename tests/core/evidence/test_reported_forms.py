@@ -10,6 +10,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Certainty
 from prompt_debugger.core.diagnose.refusals.understand import understand
 from prompt_debugger.core.evidence import Form, Part, read_evidence, show_evidence
+from prompt_debugger.core.evidence.copying.clean import clean
 from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.known_errors import Cause, recognise_error
 from tests.attacks.growth import grows_linearly
@@ -156,6 +157,37 @@ def test_a_box_around_each_line_is_taken_off():
     known = recognise_error(evidence.error.message)
     assert known is not None
     assert known.maker == "Vercel's AI SDK"
+
+
+PRINTED = [
+    "data: '[{\\n' +",
+    "'  \"error\": {\\n' +",
+    "'    \"code\": 400,\\n' +",
+    '\'    "message": "Please ensure that the number of function response parts is equal to the number of function'
+    " call parts of the function call turn.\",\\n' +",
+    '\'    "status": "INVALID_ARGUMENT"\\n\' +',
+    "'  }\\n' +",
+    "'}]'",
+]
+
+
+@pytest.mark.parametrize("count", [len(PRINTED), len(PRINTED) - 2])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_box_with_its_corners_or_cut_within_its_last_line_is_taken_off(count, is_whole):
+    rows = [f"\u2502   {line:<180} \u2502" for line in PRINTED[:count]]
+    edge = "\u2500" * 182
+    text = "\n".join([f"\u256d{edge}\u256e", *rows, f"\u2570{edge}\u256f"] if is_whole else [*rows[:-1], rows[-1][:90]])
+
+    error = read_evidence(text).error
+
+    assert error is not None
+    assert recognise_error(error.message) is not None
+
+
+def test_a_tree_of_folders_is_no_box():
+    tree = "\u250c src\n\u2502  a.py\n\u2502  b.py\n\u2502  c.py\n\u2514 tests"
+
+    assert clean(tree).text == tree
 
 
 def test_a_table_keeps_its_sides():
@@ -400,3 +432,23 @@ def test_a_value_that_is_missing_elsewhere_than_at_the_start_has_its_own_words()
     assert later is not None
     assert "is empty or begins" in first.error.means
     assert "a marker such as" in later.error.means
+
+
+@pytest.mark.parametrize(
+    "below", ["I set the context to 8k, and it comes again.", "OS: some: 64 GB\nclient version: 0.1"]
+)
+@pytest.mark.parametrize("end", ["(status code: 500)", "(status code: 500) "])
+def test_the_words_of_an_error_end_before_what_a_person_wrote_below_them(below, end):
+    error = read_evidence(
+        f"ollama.ResponseError: failed to parse JSON: unexpected end of JSON input {end}\n{below}"
+    ).error
+
+    assert error is not None
+    assert error.message.endswith("(status code: 500)")
+
+
+def test_a_status_within_the_words_of_an_error_does_not_end_them():
+    error = read_evidence("Error (status code: 500): failed to parse JSON: unexpected end of JSON input").error
+
+    assert error is not None
+    assert error.message.endswith("JSON input")
