@@ -134,7 +134,7 @@ FORMAT: ModelFormat = TextFormat(
         opener=re.compile(_NAME + r"(?:\\n)?\s*(?=<arg_key>|</tool_call>|</?arg_value>|\n|\Z|\{)"),
         closer=re.compile(r"</tool_call>|</user>|(?<=[\w.\-])</arg_value>"),
         parameter=re.compile(
-            rf"<arg_key>\s*(?P<key>{_KEY})\s*(?:</arg_key>\s*)?(?:</arg_key>|<arg_value>)"
+            rf"<arg_key>\s*+(?P<key>{_KEY})\s*+(?:</arg_key>\s*+)?(?:</arg_key>|<arg_value>)"
             r"(?:(?:\s|\\n)*+<arg_value>|(?<=</arg_key>)\s*+)?"
         ),
         partial=re.compile(r"</?(?:arg_key>[^<\n]{0,200}(?:</arg_key>\s*)?<?)?[^<>\n]{0,80}\Z"),

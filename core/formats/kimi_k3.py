@@ -146,7 +146,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",)),
         ends=frozenset({"<|close|>message<|sep|>", "<|end_of_msg|>"}),
         markers=frozenset({"<|open|>", "<|close|>", "<|sep|>"}),
-        cut_structure=re.compile(r"<\|(?:open|close)\|>\s*\w{0,16}(?:\s+\w{0,16}=?)?(?:<\|?)?\Z"),
+        cut_structure=re.compile(r"<\|(?:open|close)\|>\s{0,40}\w{0,16}(?:\s{1,40}\w{0,16}=?)?(?:<\|?)?\Z"),
     ),
     scan=TagCalls(
         opener=re.compile(

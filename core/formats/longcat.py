@@ -34,7 +34,7 @@ _PAIRS = TagCalls(
     ),
     closer=re.compile(r"</longcat_tool_call>"),
     parameter=re.compile(
-        r"<longcat_arg_key>\s*(?P<key>[^<\n]{0,200}?)\s*</longcat_arg_key>(?:\s|\\n)*+<longcat_arg_value>"
+        r"<longcat_arg_key>\s*+(?P<key>[^<\n]{0,200}?)\s*+</longcat_arg_key>(?:\s|\\n)*+<longcat_arg_value>"
     ),
     partial=re.compile(r"</?(?:longcat_arg_key>[^<\n]{0,200}(?:</longcat_arg_key>\s*)?<?)?[^<>\n]{0,80}\Z"),
     parameter_closer=re.compile(r"</longcat_arg_value>"),

@@ -43,9 +43,9 @@ from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
 INVOCATIONS = TagCalls(
-    opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]{0,256})[\"']?\s*(?:/?>|\Z)"),
+    opener=re.compile(r"<invoke\s++name\s{0,40}=\s{0,40}[\"']?(?P<name>[^\"'>\n]{0,256}+)[\"']?\s*+(?:/?>|\Z)"),
     closer=re.compile(r"</invoke>"),
-    parameter=re.compile(r"<parameter\s+name\s*=\s*[\"']?(?P<key>[^\"'>\n]{1,256})[\"']?[^>\n]{0,256}>"),
+    parameter=re.compile(r"<parameter\s++name\s{0,40}=\s{0,40}[\"']?(?P<key>[^\"'>\n]{1,256}+)[\"']?[^>\n]{0,256}+>"),
     parameter_closer=re.compile(r"</parameter>"),
     wrapper=re.compile(r"</?minimax:tool_call>"),
     cut_wrapper=re.compile(r"<minimax:tool_call>"),

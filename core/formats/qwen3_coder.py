@@ -30,9 +30,11 @@ from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
 FUNCTIONS = TagCalls(
-    opener=re.compile(r"<function(?:\s*=\s*|\s+)[\"']?(?P<name>[^>\n\"'<=]{0,256})[\"']?\s*(?:>|(?=\n)|\Z)"),
+    opener=re.compile(
+        r"<function(?:\s{0,40}=\s{0,40}|\s{1,40})[\"']?(?P<name>[^>\n\"'<=]{0,256}+)[\"']?\s*(?:>|(?=\n)|\Z)"
+    ),
     closer=re.compile(r"</function>"),
-    parameter=re.compile(r"<parameter\s*=\s*[\"']?(?P<key>[^>\n\"'<]{1,256})[\"']?\s*(?:>|(?=\n))"),
+    parameter=re.compile(r"<parameter\s{0,40}=\s{0,40}[\"']?(?P<key>[^>\n\"'<]{1,256}+)[\"']?\s*(?:>|(?=\n))"),
     parameter_closer=re.compile(r"</parameter>"),
     wrapper=re.compile(r"</?tool_call>"),
     cut_wrapper=re.compile(r"<tool_call>"),
@@ -46,7 +48,7 @@ CALL_MARKERS = ("<tool_call>", "</tool_call>", "<function=", "</function>", "<pa
 FORMAT: ModelFormat = TextFormat(
     name="qwen3_coder",
     marks=(
-        Mark("<function", pattern=r"<function\s*=\s*[^>\n]{1,256}>?\s*(?:<parameter|</function>)"),
+        Mark("<function", pattern=r"<function\s{0,40}=\s{0,40}[^<>\n]{1,256}+>?\s*+(?:<parameter|</function>)"),
         Mark("<function", pattern=r"<tool_call>\s*<function"),
         Mark("<function=", STRONG),
         Mark("<parameter=", STRONG),

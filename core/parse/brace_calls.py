@@ -32,7 +32,7 @@ _NEXT = re.compile(r"[\s,;]*+(?P<call>(?<![\w.])call\s*:\s*[\w.\-]{1,256}\s*[{(]
 _LOOSE = re.compile(r"(?<![\w.:/\-])call:[\w.\-]{1,256}[{(]")
 _PLAIN_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _AFTER_VALUE = re.compile(r"\s*+[,}\])]")
-_NUMBER = re.compile(r"-?\d+\Z|-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+_NUMBER = re.compile(r"-?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\Z")
 _BARE_KEY, _BARE_VALUE = re.compile(r"[^:,{}\[\]()\n]*+"), re.compile(r"[^,}\])\n]*+")
 _ROUND_KEY = re.compile(r"[^:=,{}\[\]()\n]*+")
 

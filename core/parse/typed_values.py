@@ -14,7 +14,7 @@ from prompt_debugger.core.parse.json_scan import decode_json
 from prompt_debugger.core.parse.python_values import read_python_value
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}\Z")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\Z")
 # Types that JSON Schema does not know and tools declare all the same.
 _ALIASES = {
     "str": "string", "text": "string", "char": "string", "varchar": "string", "enum": "string", "date": "string",

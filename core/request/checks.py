@@ -122,7 +122,7 @@ PART_TYPES: Final = (
 _OF_COHERE = frozenset({"chat_history", "preamble", "connectors"})
 _NEWER = "Give it in the form of `/v2/chat`: all turns in `messages`, with `role` and `content`."
 _AS_MESSAGE = 'Write `{"role": "user", "content": "…"}`.'
-_NUMERIC = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*\Z")
+_NUMERIC = re.compile(r"\s*[+-]?(\d++(?:\.\d*+)?|\.\d++)([eE][+-]?\d++)?\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
