@@ -26,7 +26,7 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
@@ -42,6 +42,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.calls.unparsed_calls import parser_steps
 from prompt_debugger.core.diagnose.calls.written_calls import written_calls
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import (
@@ -86,6 +87,16 @@ _OWN_HEADER = re.compile(
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(r"\s{0,4}(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary|final)<\|message\|>")
+# Texts that the calls of one family alone have, with the family; and those that several have. Those of Step-3 are what
+# DeepSeek's become on a screen, and a text that is no whole tag may be another word.
+_OWNER_BY_MARKER = {
+    text: name
+    for name, one in FORMATS.items()
+    for text in (one.facts.call_markers or () if one.facts.tool_parsers else ())
+    if "DSML" in text or (text.isascii() and text.startswith("<") and text.endswith(">"))
+    if not any(text in FORMATS[other].call_markers for other in {*FORMATS} - {name})
+}
+_SHARED = frozenset(text for one in FORMATS.values() for text in one.call_markers) - _OWNER_BY_MARKER.keys()
 _END_TOKENS = 4  # that a server may count, and no text shows
 _CALLS = (CallStatus.COMPLETE, CallStatus.TRUNCATED)
 
@@ -236,10 +247,18 @@ def _from_message(trace: Trace) -> Iterator[Report]:
             title=f"The marker `{marker}` is in content.",
             detail=f"At character {spans[0].start} of content; without the raw output, it may not be markup.",
             evidence=tuple(in_message("content", content[slice(*span)], span) for span in spans),
-            fix=_fix(trace),
+            fix=(*_parser_of({content[slice(*span)] for span in spans}, trace), *_fix(trace)),
             certainty=Certainty.INFERRED,
             severity=Severity.WARNING,
         )
+
+
+def _parser_of(markers: Collection[str], trace: Trace) -> tuple[Step, ...]:
+    """Return how to have calls parsed where the markers that are left are those of one family's calls."""
+    owners = {_OWNER_BY_MARKER[marker] for marker in markers if marker in _OWNER_BY_MARKER}
+    if len(owners) != 1 or not all(marker in _OWNER_BY_MARKER or marker in _SHARED for marker in markers):
+        return ()
+    return parser_steps(trace, owners.pop())[:1]
 
 
 def _report_missing(trace: Trace, content: str, marker: str) -> Report | None:
