@@ -8,6 +8,12 @@ from prompt_debugger.core.known_errors.base import Cause, Look
 
 _IS_EMPTY = r"['\"`]? (?:(?:cannot|can't|must not|may not) be|is|was) (?:an? )?(?:null|empty|blank|none|undefined)\b"
 _OF_REQUEST = r"(?:messages|tools|input|contents)\W{0,2}[\[.]\W{0,2}\d"  # a place in a request
+# What a client says before the fault that it found in an answer.
+_OF_ANSWER = (
+    r"(?:\b(?:failed|unable|could not|cannot) ?(?:to )?(?:parse|decode|deserialize) (?:the )?(?:api |llm |server |chat "
+    r"|completion |model )?response\b\W{1,3}(?:error\W{1,3})?"
+    r"|\bcompletionerror\b.{0,80}?)\b"
+)
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
@@ -98,46 +104,43 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "answer-not-decoded",
-        r"\b(?:failed|unable|could not|cannot) ?(?:to )?(?:parse|decode|deserialize) (?:the )?(?:api |llm |server "
-        r"|chat |completion )?response\b\W{1,3}(?:error\W{1,3})?"
-        r"(?:unknown variant(?: {1,8}[`'\"](?P<name>[\w.-]{1,60}))?|invalid type: "
-        r"|missing field `(?P<field>\w{1,80})`|duplicate field )"
-        r"|\bmalformed (?:api |llm |server |chat )?response (?:data|body)\b",
+        r"\bmalformed (?:api |llm |server |chat )?response (?:data|body)\b",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The client could not decode the server's answer",
-        "The server answered, and its answer, or an event of its stream, has {name|a value} that this client does not "
-        "accept, or lacks a field that it requires. An empty text is not null either: `finish_reason` has to be null "
-        "until the last event.",
-        "The request needs no change: compare the answer, which the client's log often quotes, with the API. What "
-        "differs is for the server or the gateway to mend; until then update the client, or use a more tolerant one.",
-        unless=r"json body|target type",
+        "The server answered, and the body of its answer is not one that this client can read; the words do not say "
+        "what is wrong with it.",
+        "The request needs no change: look at the answer, which the client's log often quotes, or record it with "
+        "`capture`. It may be the page of a proxy, or an error; otherwise update the client, or report what differs "
+        "from the API to the server or gateway.",
     ),
     ErrorClass(
         "answer-lacks-field",
-        r"missing field `(?P<field>\w{1,80})` at line \d|(?:unknown variant|invalid type: ).{0,400}? at line \d",
+        rf"{_OF_ANSWER}missing field `(?P<field>\w{{1,80}})`",
         Stage.CONTRACT,
         Cause.OUTPUT,
-        "The client could not decode the server's answer",
-        "The server answered, and this client's types do not fit the answer: it lacks {field|a field} that they "
-        "require, or has a value that they do not allow.",
-        "The request needs no change: compare the answer with the API, and report what differs to the server or "
+        "The server's answer lacks a field that the client requires",
+        "The server answered, and its answer, or an event of its stream, lacks {field|a field} that this client's "
+        "types require.",
+        "The request needs no change: compare the answer with the API, and report what is missing to the server or "
         "gateway. Until then update the client, or ask through the API that the server knows better (chat completions "
         "in place of Responses).",
-        around=r"\bcompletionerror\b",
+        unless=r"json body|target type",
     ),
     ErrorClass(
         "answer-of-other-form",
-        r"\binvalid (?:type|value): \w{1,20}, expected \w|\bunknown variant \W?\w",
+        rf"(?:{_OF_ANSWER}|\berror in model response stream\b\W{{1,3}})"
+        r"(?:unknown variant(?: {1,8}[`'\"](?P<name>[\w.-]{1,60}))?|invalid (?:type|value): "
+        r"|duplicate field )",
         Stage.CONTRACT,
         Cause.OUTPUT,
-        "The client could not decode the server's answer",
-        "The server answered, and its answer, or an event of its stream, has a value of another form than this client "
-        "expects: a field that is new, or that other servers do not send.",
-        "The request needs no change: update the client to a release that knows this server, and compare the answer, "
-        "which its log may quote, with the API. Until then use a client or an API that reads it.",
-        around=r"\b(?:unable|failed) to (?:parse|decode|deserialize) (?:the )?(?:chat|model|llm) response\b"
-        r"|\berror in model response stream\b",
+        "The server's answer has a value that the client does not accept",
+        "The server answered, and its answer, or an event of its stream, has {name|a value} that this client does not "
+        "accept: it is new, or other servers do not send it. An empty text is not null either: `finish_reason` has to "
+        "be null until the last event.",
+        "The request needs no change: compare the answer, which the client's log often quotes, with the API. What "
+        "differs is for the server or the gateway to mend; until then update the client, or use a more tolerant one.",
+        unless=r"json body|target type",
     ),
     ErrorClass(
         "event-of-other-form",

@@ -58,7 +58,7 @@ def test_the_error_between_the_events_that_a_client_quotes_is_read_with_them():
 
     words = said(text)
 
-    assert "The client could not decode the server's answer" in words
+    assert "The server's answer has a value that the client does not accept" in words
     assert "content filter" not in words
 
 
