@@ -8,7 +8,8 @@ What it finds:
     notation (a marker or a key of another name), which their parsers may refuse;
     a note otherwise, as in a raw output there is nothing wrong with a call. A
     warning, too, where a text is the inside of a call (keys and values in their
-    tags) and the marker that begins one is missing.
+    tags) and the marker that begins one is missing, or where the markers of a call
+    enclose something that is none.
 
 Why it matters:
     Most such texts are copied from where a user saw them: in the chat window of a
@@ -59,11 +60,12 @@ from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     parser_steps,
     readers_of,
 )
+from prompt_debugger.core.diagnose.calls.unread_blocks import find_unread_block
 from prompt_debugger.core.diagnose.calls.written_calls import begun_bare_call
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
+from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw, quote
 from prompt_debugger.core.diagnose.words import counted, listed, lowered
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.known_errors import json_break
@@ -72,6 +74,7 @@ _BEFORE = 24  # characters that are shown before the place
 _ENTRY = re.compile(r"'type':\s{0,4}'function',\s{0,4}'function':\s{0,4}\{")
 _MAX_ENTRY = 2_000  # characters in which such an entry begins
 _NAME_IN_KEY = re.compile(r"\{\s{0,8}\"(?P<key>function|name|tool)=(?P<name>[\w.-]{1,80})\"\s{0,8},")
+_SHOWN = 60  # characters of what is between the markers of a call
 _MIN_MARKERS = 3  # different ones, which no one mentions by chance
 
 
@@ -81,12 +84,8 @@ def find(trace: Trace) -> Iterator[Report]:
     is_alone = trace.chat is None and trace.chat_stream is None and trace.refusal is None and not asked_server(trace)
     if raw is None or parse is None or not is_alone:
         return
-    if raw.completeness_reason in (NO_BEGINNING, KEEPS_TOKENS, OF_GAP):  # broken calls in it have their own rules
-        is_read = any(not _is_broken(call) for call in parse.parsed.calls)
-        if raw.completeness_reason == KEEPS_TOKENS and not is_read and (odd := malformed_call(raw.text)) is not None:
-            yield _report_broken(trace, *odd)  # of which no rule knows what its tags were meant to be
-        elif _shows_whole_calls(raw.completeness_reason, parse):
-            yield from _report_whole_calls(trace, parse)
+    if raw.completeness_reason in (NO_BEGINNING, KEEPS_TOKENS, OF_GAP):
+        yield from _find_in_part(trace, raw.text, raw.completeness_reason, parse)
         return
     if raw.completeness_reason != MAY_BE_CONTENT:
         if is_made_for(trace.server, "llama4_pythonic"):
@@ -109,6 +108,19 @@ def find(trace: Trace) -> Iterator[Report]:
     yield from _report_whole_calls(trace, parse)
 
 
+def _find_in_part(trace: Trace, text: str, reason: str, parse: Parse) -> Iterator[Report]:
+    """Look at a text of which something may be missing: broken calls in it have their own rules."""
+    if reason == KEEPS_TOKENS and not any(not _is_broken(call) for call in parse.parsed.calls):
+        if (odd := malformed_call(text)) is not None:
+            yield _report_broken(trace, *odd)  # of which no rule knows what its tags were meant to be
+            return
+        if not parse.parsed.calls:
+            yield from _report_unread(trace, text)
+            return
+    if _shows_whole_calls(reason, parse):
+        yield from _report_whole_calls(trace, parse)
+
+
 def _report_no_call(trace: Trace, text: str, parse: Parse) -> Iterator[Report]:
     """Report what is less than a call: one that is broken at its beginning, or the inside of one."""
     name = begun_bare_call(text)
@@ -121,8 +133,29 @@ def _report_no_call(trace: Trace, text: str, parse: Parse) -> Iterator[Report]:
     elif (malformed := malformed_call(text)) is not None:
         yield _report_broken(trace, *malformed)
     else:
-        yield from _read_inner_markup(trace)
-        yield from _report_list_at_end(trace, parse)
+        found = [*_read_inner_markup(trace), *_report_list_at_end(trace, parse)]
+        yield from found or _report_unread(trace, text)
+
+
+def _report_unread(trace: Trace, text: str) -> Iterator[Report]:
+    """Report markers of a call around what is none."""
+    block = find_unread_block(text)
+    if block is None:
+        return
+    inner = quote(block.inner, _SHOWN)
+    yield Report(
+        title=f"What is between `{block.begins}` and `{block.ends}` could not be read as a call: {inner!r}.",
+        detail="Unless something was lost where the text was copied, the model wrote this: the markers of its notation "
+        "with something else in between. A parser returns it as text, or silently drops it.",
+        evidence=(in_raw(trace, block.span),),
+        fix="Ask again. If it happens often, check that the prompt contains the tools and shows the notation of these "
+        "markers (`render`), with the model's own template, and without calls in another form in the history; a small "
+        "or strongly quantized model may not keep to it. A grammar for calls does (`tool_choice` as `required`, or "
+        "`strict` in the tool, where the server constrains calls by it).",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
+    )
 
 
 def _shows_whole_calls(reason: str, parse: Parse) -> bool:
