@@ -40,7 +40,8 @@ _STREAM = re.compile(
 _CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\^]", re.IGNORECASE)
 _CODE = re.compile(
     r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |var )|\.create\(|\.parse\(|\.invoke\(|"
-    r"^(?:await )?(?:(?:requests|httpx|client|session|axios)\.post|(?:litellm\.)?a?completion|fetch)\(|"
+    r"^(?:await )?(?:(?:requests|httpx|client|session|axios)\.post|(?:litellm\.)?a?completion|fetch"
+    r"|litellm\.a?responses)\(|"
     r"^(?!(?:time|level|ts)=)\w+ *=(?! ?\w+, [a-z]+ )"  # a value, which no clause of a sentence follows
 )
 _HEADER = re.compile(r"to=[\w.-]{1,64}(?: [\w<|>]{1,40})?<\|")  # of a message with a recipient, no assignment

@@ -37,6 +37,7 @@ from prompt_debugger.core.request.servers import Named, base_of_url, named_in_ur
 _CALL = re.compile(
     r"(?:^|\.)(?:chat\.completions|completions|(?P<other>responses|messages))"
     r"(?:\.with_(?:raw|streaming)_response)?\.(?:create|parse|stream)\Z|(?:^|\.)ChatCompletion\.create\Z"
+    r"|\Alitellm\.a?(?P<free>responses)\Z"
 )
 _FREE_CALLS = ("litellm.completion", "litellm.acompletion", "completion", "acompletion")
 _POSTS = ("requests.post", "httpx.post", "client.post", "session.post")
@@ -205,8 +206,8 @@ def _learn_call(node: ast.Call, reading: _Reading) -> None:
     elif is_call:
         reading.has_call = True
         reading.value = _body_of_post(node, named, reading) if is_post else _body_of_call(node, reading)
-        if method is not None and method["other"]:
-            reading.named = Named(Api(method["other"]))
+        if method is not None and (other := method["other"] or method["free"]):
+            reading.named = Named(Api(other))
     elif not reading.has_call:
         _learn_chat_model(node, reading)
         if reading.local_call is None:
@@ -241,7 +242,7 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
             values.merge(body, ast.copy_location(ast.Call(ast.Name("dict"), [], [keyword]), node))
         except Unreadable as unreadable:
             if (asked := _asked_format(keyword, values)) is not None:
-                body["response_format"] = asked
+                body |= asked
                 continue
             words = None if keyword in positional else _words_of_omitted(keyword.arg, keyword.value)
             if words is None or keyword.arg is None:
@@ -252,13 +253,20 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
     return _merge_extra_body(body, reading)
 
 
-def _asked_format(keyword: ast.keyword, values: Values) -> JSON:
-    """Return what the openai client sends for `response_format=Model`; `None` if it is no class of the snippet."""
-    name = keyword.value.id if isinstance(keyword.value, ast.Name) and keyword.arg == "response_format" else ""
+def _asked_format(keyword: ast.keyword, values: Values) -> JSONObject | None:
+    """Return what clients send for `response_format=Model` or `text_format=Model`; `None` for no class of the snippet.
+
+    The second is that of the Responses API, which has it in `text`.
+    """
+    is_format = keyword.arg in ("response_format", "text_format")
+    name = keyword.value.id if isinstance(keyword.value, ast.Name) and is_format else ""
     schema = values.class_schema(name, keyword.value) if name else None
     if schema is None:
         return None
-    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
+    asked: JSONObject = {"name": name, "schema": schema, "strict": True}
+    if keyword.arg == "text_format":
+        return {"text": {"format": {"type": "json_schema", **asked}}}
+    return {"response_format": {"type": "json_schema", "json_schema": asked}}
 
 
 def _words_of_omitted(name: str | None, value: ast.expr) -> str | None:

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.request import read_request
 
 _CALL = """
@@ -72,6 +74,27 @@ def test_a_model_as_response_format_is_what_the_client_sends():
     assert form["type"] == "json_schema"
     assert form["json_schema"]["schema"]["required"] == ["brand"]
     assert any("The schema of `Car` was read from its class" in notice.message for notice in request.notices)
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["litellm.responses", "litellm.aresponses", "client.responses.parse", "client.responses.with_raw_response.parse"],
+)
+@pytest.mark.parametrize("other", ["", 'text={"verbosity": "low"}, '])
+def test_a_model_as_text_format_is_the_schema_of_a_responses_body(call: str, other: str):
+    request = read_request(
+        f'class Car(BaseModel):\n    brand: str\n{call}(model="m", input="hi", {other}text_format=Car)'
+    )
+
+    form = as_object(as_object(request.body["response_format"])["json_schema"])
+    assert as_object(form["schema"])["required"] == ["brand"]
+    assert request.body["messages"] == [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize("call", ["other.responses", "responses", "litellm.responses.list"])
+def test_other_calls_of_that_name_send_nothing(call: str):
+    with pytest.raises(RequestError):
+        read_request(f'{call}(model="m", input="hi")')
 
 
 def test_names_by_alias_and_models_within_themselves_claim_nothing():
