@@ -23,9 +23,9 @@ from typing import NamedTuple
 import yaml
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.json_values import as_list, as_object
-from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence.answers.read import read_answer
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
+from prompt_debugger.core.evidence.answers.read import is_answer, is_error, read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader, read_newest
@@ -39,6 +39,8 @@ _SHAPE = re.compile(
     r"\A\s*(?:---[ \t]*\n)?[ \t]*(?:interactions:[ \t]*\n|- request:[ \t]*\n|request:[ \t]*\n|(?:- )?response:[ \t]*\n)"
 )
 _BODY = re.compile(r"(?m)^[ \t]{1,40}(?:string|parsed_body|body): ?")
+_REFUSED = 400  # the first status of an error
+_MAX_WORDS = 4_000  # characters of an error
 _ALIAS = re.compile(r"[\[,:\-][ \t\n]{0,40}\*\w")  # which may stand for the same value many times
 
 
@@ -64,7 +66,11 @@ def _read(paste: Paste) -> Evidence:
 
 def _evidence_of(one: _Interaction) -> Evidence:
     words = "a recorded request and its response"
-    if one.body and one.answer:
+    if one.body and isinstance(one.answer, str) and (one.status or 0) >= _REFUSED and not _is_answer(one.answer):
+        asked = read_request(body_text(one.body))
+        refusal = Refusal(one.status, one.answer[:_MAX_WORDS], None)
+        evidence = Evidence(Form.EXCHANGE, "a recorded request and its error", request=asked, error=refusal)
+    elif one.body and _is_answer(one.answer):
         evidence = replace(exchange_of(Form.EXCHANGE, one.body, one.answer), words=words)
     elif one.body:
         asked = read_request(body_text(one.body))
@@ -105,11 +111,10 @@ def _interaction(value: JSONObject) -> _Interaction | None:
 
 
 def _is_answer(answer: JSON) -> bool:
-    """Return whether a body without its request is one of a chat answer or of its stream."""
+    """Return whether a body is one of a chat answer, of an error or of a stream."""
     if isinstance(answer, str):
-        return answer.lstrip().startswith(("data:", "event:"))
-    held = as_object(answer)
-    return bool(as_list(held.get("choices")) or {"message", "output", "candidates", "error"} & held.keys())
+        return answer.lstrip().startswith(("data:", "event:", '{"'))
+    return is_answer(answer) or is_error(answer)
 
 
 def _body_of(value: JSONObject) -> JSON:

@@ -75,6 +75,35 @@ def test_an_error_has_the_status_of_its_response() -> None:
     assert error.status == 400
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "text", "text": CALL}],
+            "stop_reason": "end_turn",
+        },
+        {"model": "m", "message": {"role": "assistant", "content": CALL}, "done": True},
+        "".join(
+            json.dumps({"model": "m", "message": {"role": "assistant", "content": one}, "done": not one}) + "\n"
+            for one in (CALL[:30], CALL[30:], "")
+        ),
+    ],
+)
+def test_answers_of_other_apis_are_read(reply: JSON) -> None:
+    assert "PD406" in codes(cassette(recorded(BODY, reply)))
+
+
+def test_an_error_in_plain_words_is_one_and_a_page_is_no_answer() -> None:
+    refused = read_evidence(cassette(recorded(BODY, "404 page not found", 404)))
+    page = read_evidence(cassette(recorded(BODY, "<html>It works!</html>")))
+
+    assert refused.error is not None
+    assert (refused.error.status, refused.chat) == (404, None)
+    assert (page.error, page.chat) == (None, None)
+
+
 def test_a_response_alone_is_read() -> None:
     one = yaml.safe_dump({"response": recorded(BODY, streamed(CALL))["response"]})
 
