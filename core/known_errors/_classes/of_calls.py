@@ -6,7 +6,7 @@ from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause, Look
 
-_IS_EMPTY = r"['\"`]? (?:(?:cannot|can't|must not|may not) be|is|was) (?:an? )?(?:null|empty|blank|none|undefined)\b"
+_IS_EMPTY = r"['\"`]?:? (?:(?:cannot|can't|must not|may not) be|is|was) (?:an? )?(?:null|empty|blank|none|undefined)\b"
 _OF_REQUEST = r"(?:messages|tools|input|contents)\W{0,2}[\[.]\W{0,2}\d"  # a place in a request
 # What a client says before the fault that it found in an answer.
 _OF_ANSWER = (
@@ -89,6 +89,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "empty-for-json",
         rf"\b(?:tool_?input|(?:tool_?)?(?:call_?)?arguments){_IS_EMPTY}"
+        r"|\b(?:non-json|invalid json|unparsable) arguments:? (?:''|\"\"|``)(?!\w)"
         r"|json parsing failed: text: ?\.? {0,2}(?:error message: )?unexpected end of json input"
         r"|eof while parsing a value at line 1 column 0\b.{0,40}?input_value=''"
         r"|(?:tool|call|function|arguments)\b.{0,120}?: ?eof while parsing a value at line 1 column 0\b",
