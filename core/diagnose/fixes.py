@@ -26,7 +26,7 @@ from prompt_debugger.core.formats import TABLES
 
 FixKind: TypeAlias = Literal["request", "template", "flags", "client", "plugin"]
 Name: TypeAlias = str | Callable[[Trace, Finding], str]
-_EXPRESSION = re.compile(r"\{\{(?P<open>[-+]?)\s*(?P<body>.*?)\s*(?P<close>[-+]?)\}\}")
+_EXPRESSION = re.compile(r"\{\{(?P<open>[-+]?)\s*+(?P<body>(?:\S(?:.*?\S)??)??)\s*+(?P<close>[-+]?)\}\}")
 
 
 @dataclass(frozen=True, slots=True)

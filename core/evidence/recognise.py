@@ -34,7 +34,7 @@ MARKER = re.compile(
     )
 )
 _STREAM = re.compile(
-    r"(?m)\A(?:[ \t]*(?::[^\n]*|event:[^\n]*|id:[^\n]*|retry:[^\n]*)?\r?\n)*[ \t]*(?:event:[^\n]*\r?\n)?data:"
+    r"\A(?:[ \t]*+(?:(?::|event:|id:|retry:)[^\n]*+)?\r?\n)*+[ \t]*+data:"
     r"(?![ \t]{0,4}')"  # a field of an object that JavaScript prints
 )
 _CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\^]", re.IGNORECASE)

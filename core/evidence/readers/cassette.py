@@ -36,7 +36,8 @@ from prompt_debugger.core.request import body_text, read_request
 
 _MAX_CHARS = 200_000  # of YAML
 _SHAPE = re.compile(
-    r"\A\s*(?:---[ \t]*\n)?[ \t]*(?:interactions:[ \t]*\n|- request:[ \t]*\n|request:[ \t]*\n|(?:- )?response:[ \t]*\n)"
+    r"\A\s*+(?:---[ \t]*\n)?[ \t]*+"
+    r"(?:interactions:[ \t]*\n|- request:[ \t]*\n|request:[ \t]*\n|(?:- )?response:[ \t]*\n)"
 )
 _BODY = re.compile(r"(?m)^[ \t]{1,40}(?:string|parsed_body|body): ?")
 _REFUSED = 400  # the first status of an error

@@ -18,8 +18,9 @@ from prompt_debugger.core.evidence.forms import Form
 # A marker alone on its line, next to its id, between quotes, or before a flag.
 _TOKEN = r"(?:<[^<>\s'\"]{1,60}>|\[[A-Z_]{2,40}\])"
 _LISTED = re.compile(
-    rf"(?m)^[ \t]*(?:\d{{1,7}}[ \t]*[:,|=]?[ \t]*)?(?:\[[ \t]*)?(?:(?P<q>['\"])(?P<quoted>{_TOKEN})(?P=q)[ \t]*[,:\]]?"
-    rf"|(?P<bare>{_TOKEN}))[ \t]*(?P<flag>true|false|True|False|\d{{1,7}})?[\],}}]{{0,2}}[ \t]*$"
+    rf"(?m)^[ \t]*+(?:\d{{1,7}}[ \t]*+(?:[:,|=][ \t]*+)?)?(?:\[[ \t]*+)?"
+    rf"(?:(?P<q>['\"])(?P<quoted>{_TOKEN})(?P=q)[ \t]*+[,:\]]?"
+    rf"|(?P<bare>{_TOKEN}))[ \t]*+(?P<flag>true|false|True|False|\d{{1,7}})?[\],}}]{{0,2}}[ \t]*+$"
 )
 _ANY_TOKEN = re.compile(rf"(?m)^.*{_TOKEN}.*$")
 _MIN_LISTED = 8
