@@ -26,9 +26,9 @@ _MAX_SENTENCES = 2
 _LEVEL = re.compile(
     r"(?m)^[^\n]{0,160}?(?P<words>\b(?:(?:ERROR|ERR|FATAL|(?<!^)CRITICAL|SEVERE)\b[^\n]{8,}"
     r"|(?:[A-Z][a-z]{2,20} )?(?:(?<!\brpc )[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?!\))"
-    r"(?![\"']? ?[:=] ?(?:[Tt]rue|[Ff]alse|null|None|\d{1,9}|\[\]|\{\})[ \t,}\])]*$)"
+    r"(?![\"']? ?[:=] ?(?:[Tt]rue|[Ff]alse|null|None|\d{1,9}|\[\]|\{\})(?:[ \t,}\])]*$|[ \t]{0,4}[,}]))"
     r"(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
-    r"(?:(?<=:)\n[ \t]{0,8}[\"'`][^\n]+|(?:\n[ \t]{1,12}[|=][^\n]*){0,3}))$"
+    r"(?:(?<=:)\n[ \t]{0,8}(?!```)[\"'`][^\n]+|(?:\n[ \t]{1,12}[|=][^\n]*){0,3}))$"
 )
 _LEVEL_NAME = re.compile(
     r"\A(?:(?:[A-Z][a-z]{2,20} )?[Ee]rror\](?:: ?| )(?:\([\w. -]{1,40}\) )?(?=\S{3})"
@@ -67,7 +67,7 @@ _MARKED = re.compile(r"\b[45]\d\d\b|\w\[\d{1,6}\]|\{[\"']|[A-Z]\w{2,60}(?:Error|
 _HEARSAY = re.compile(r"\W{0,4}(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|[Tt]he user) ")
 _FIRST_PERSON = re.compile(r"\bI(?:'ve|'m| have| am| was)? (?:get|got|see|use|run|ran|[a-z]{2,20}(?:ed|ing|ound|aw))\b")
 _NARRATED = re.compile(
-    r"\w[`)]{0,3} (?:\u2192|\u21d2) [`(]{0,3}\w|[.!?] (?:The user|I|We|My|Our) [a-z']"
+    r"\A(?:\u2192|\u21d2) |\w[`)]{0,3} (?:\u2192|\u21d2) [`(]{0,3}\w|[.!?] (?:The user|I|We|My|Our) [a-z']"
 )  # by a person
 _CLASS = re.compile(r"[A-Z]\w{2,60}(?:Error|Exception)\b")
 _PERSON = re.compile(r"\b(?:I|I'm|I've|[Ww]e|[Mm]y|[Oo]ur|let's|hello|thanks|how (?:do|can|to)|why)\b|\?(?:\s|$)")
@@ -105,6 +105,7 @@ _SAID = re.compile(
 )
 OF_MANUAL = re.compile(r"\W{0,6}Returns?\b")  # what a manual says of an endpoint
 _MAX_SAID = 12  # quotations that are looked at
+_NO_ERROR = re.compile(r"\"error\" ?: ?null\b")
 _KEY_OF_REQUEST = re.compile(r"\\{0,4}\"(?:messages|role)\\{0,4}\" ?:")
 _KEY_OF_ERROR = re.compile(r"\\{0,4}\"(?:error|detail|(?:message|msg)(?!\\{0,4}\" ?: ?\{)|code|status)\\{0,4}\" ?:")
 
@@ -229,7 +230,9 @@ def _until_stack(text: str) -> str:
 
 
 def _is_body(text: str) -> bool:
-    """Return whether a text is the JSON of a request, however broken, and no error's with a request in it."""
+    """Return whether a text is the JSON of a request or an answer, however broken, and no error's with it in it."""
+    if text.startswith(("{", "[")) and _NO_ERROR.search(text) is not None:
+        return True
     is_of_request = text.startswith(("{", "[")) and _KEY_OF_REQUEST.search(text) is not None
     return is_of_request and _KEY_OF_ERROR.search(text) is None
 

@@ -34,6 +34,13 @@ _FOREIGN = re.compile(
     r"|paramiko|selenium|playwright|sqlite|postgres",
     re.IGNORECASE,
 )
+# What other programs log and print of their own work: logins, packages, images, a compiler.
+_OF_OTHERS = re.compile(
+    r"\bReceived disconnect from [\d.:a-f]{7,40}: \d|\bauthentication failed from \d|\bsshd(?:\(\w{1,20}\))?\[\d"
+    r"|\bpam_unix\(|\bopenldap\b|\bLDAP\b|pip's dependency resolver|Failed to pull image"
+    r"|\berror(?:\[|: ?|, )E0\d{3}\b",
+    re.IGNORECASE,
+)
 # A proxy's error about a request to an address that serves no model.
 # `I use vLLM and get `openai_harmony.HarmonyError`.`
 _MET = re.compile(
@@ -84,7 +91,8 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
         text = text[-MAX_ALONE * 40 :]
     whole = whole[-MAX_ALONE * 40 :] or text
     text = drop_guidance(drop_documents(text))
-    statements = () if is_source(text) or is_manual(text) else tuple(statements_in(text))
+    is_foreign = _OF_OTHERS.search(whole) is not None and speaker_of(whole) is None
+    statements = () if is_foreign or is_source(text) or is_manual(text) else tuple(statements_in(text))
     statements = tuple(one for one in statements if _is_met(one, text) or not _is_of_others(one))
     if not statements:
         return None

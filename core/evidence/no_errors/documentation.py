@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 _FRONT = re.compile(
-    r"\s{0,20}(?:---|\+\+\+)[ \t]*\n(?:[\w-]{1,40}[ \t]?[:=][^\n]{0,400}\n){1,40}(?:---|\+\+\+)[ \t]*\n"
+    r"\s{0,20}(?:---|\+\+\+)[ \t]*\n(?:[\w-]{1,40}[ \t]?[:=][^\n]{0,400}\n|[ \t]*\n){1,40}(?:---|\+\+\+)[ \t]*\n"
 )
 _TITLE = re.compile(r"(?m)^(?:title|description|sidebar\w{0,20})[ \t]?[:=]")
 _LINES = re.compile(

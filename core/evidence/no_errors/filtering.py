@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.evidence.no_errors.advice import drop_advice_on_errors, is_section_on_errors
 from prompt_debugger.core.evidence.no_errors.data import drop_documents, is_tagged
 from prompt_debugger.core.evidence.no_errors.denied import drop_denied
 from prompt_debugger.core.evidence.no_errors.manuals import drop_guidance, drop_manual, is_manual
@@ -22,10 +23,12 @@ def reports_nothing(text: str, *, by_words: bool = False) -> bool:
     """
     if is_program(text) or is_retrieved(text) or is_settings(text) or is_faq(text) or is_snippet(text):
         return True
+    if is_section_on_errors(text):
+        return True
     return by_words and (is_source(text) or is_manual(text) or is_tagged(text))
 
 
 def drop_unmeant(text: str, *, by_words: bool = False) -> str:
     """Return a text without what names errors that did not come; `by_words` as in `reports_nothing`."""
-    text = drop_handlers(drop_manual(drop_captions(text)))
+    text = drop_advice_on_errors(drop_handlers(drop_manual(drop_captions(text))))
     return drop_denied(drop_guidance(drop_documents(text)) if by_words else text)

@@ -31,7 +31,8 @@ _FRAME = re.compile(
 )
 # A name between braces before the end of the literal that contains it, or a place of `%` formatting.
 _UNFILLED = re.compile(
-    r"%[sr](?![\w%])(?:[^\"'\n]{0,80}[\"'](?:,|\s?\))|[^\n%]{0,120}%[sdr](?![\w%]))"
+    r"%[srvwq](?![\w%])(?:[^\"'\n]{0,80}[\"'](?:,|\s?\))|[^\n%]{0,120}%[sdrvwq](?![\w%])|(?:\\n)?\W{0,3}\Z)"
+    r"|%[vw]\\n\""
     r"|(?<!\{)\{(?:[a-z_][\w.\[\]]{0,60}|\d{1,2})(?:![rs])?(?::[^{}\"'\n]{0,8})?\}[^\"'\n{}]{0,60}[\"']\s?\)"
 )
 _FORMATTED = re.compile(

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 _PAIR = re.compile(r"[ \t]{0,24}(?:- )?[\"']?([A-Za-z][\w.-]{0,80})[\"']?[ \t]?[:=](?:[ \t]+(\S[^\n]*))?")
+_REMARK = re.compile(r"[ \t]+# [^\n]*")
+_ITEM = re.compile(r"[ \t]{0,24}- [\w./-]{1,60}[ \t]*")  # of a list
 _REPORTS = re.compile(
     r"(?:.*[._-])?(?:errors?|err|message|msg|detail|details|reason|exception|traceback|stderr|stdout|output|log|text"
     r"|content|body|data|response|description|title|status|code|level|says|cause)",
@@ -26,7 +28,11 @@ def is_settings(text: str) -> bool:
     >>> is_settings("a:\n  retries: 3\n  RateLimitErrorRetries: 3\n w: 9"), is_settings("a: 1\nb: 2\nc: 3\nerror: x")
     (True, False)
     """
-    lines = [line for line in text.split("\n", _MAX_LINES) if line.strip() and not line.lstrip().startswith("#")]
+    lines = [
+        _REMARK.sub("", line)
+        for line in text.split("\n", _MAX_LINES)
+        if line.strip() and not line.lstrip().startswith(("#", "```")) and _ITEM.fullmatch(line) is None
+    ]
     if not _MIN <= len(lines) < _MAX_LINES:
         return False
     return all((pair := _PAIR.fullmatch(line.rstrip())) is not None and _is_setting(*pair.groups()) for line in lines)

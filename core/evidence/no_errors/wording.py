@@ -25,6 +25,8 @@ _OF_PAGE = re.compile(
     r"\A\([^()]*\)\W{0,2}\Z|\A[a-z]\w{1,30}\. [a-z]|\]\(|\A[^:]*[\w)]:(?: [*-] |\Z)"
     r"|\A\W{0,6}(?:TODO|FIXME|XXX)\b|\b(?:have|'ve|has) successfully\b|\"description\" ?: ?\""
     r"|: ?`?<(?:name|message|error|reason|id|model|tool|value|details?|code|status|text)>"
+    r"|\A\W{0,6}(?:\d{1,2}\. )?\W{0,4}(?:Error|Failure|Exception) (?:[Cc]ase|[Ss]cenario|[Pp]ath|[Rr]ecovery"
+    r"|[Hh]andling|[Bb]oundary|[Bb]oundarie|[Bb]udget|[Tt]racking|[Rr]eporting)s?\W{0,4}: (?![\"'`])"
     r"|\A#{1,6} (?:[A-Z][a-z]{1,30}[ -]{1,3}){1,8}[A-Z][a-z]{1,30}\W{0,3}\Z"
 )
 _QUESTION = re.compile(r"(?m)^[ \t]{0,8}(?:\d{1,2}[.)]|#{2,6}|[-*]|Q:)[ \t][^\n]{4,200}[?\uff1f][ \t*]*$")

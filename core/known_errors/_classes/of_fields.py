@@ -213,8 +213,9 @@ LOOSE: tuple[ErrorClass, ...] = (
         "Send {field|what the message names} with a value, or leave out what needs it.",
         is_distinctive=False,
         # of a call, where an API names `body`; of an answer, as somebody describes it
-        unless=r"(?<![\w\]/] )must have required property"
+        unless=r"(?<![\w\]/] )must have required property|\ball (?:the )?required (?:fields?|parameters?|propert)"
         r"|\b(?:found multiple|more than one|too many|at most one|duplicate)\b"  # not absent, but there too often
+        r"|\bcontent[`'\"]? is (?:empty|null)\b.{0,160}?\b(?:reasoning|response|answer|output)\b"
         r"|\b(?:model|answer(?:s|ed)?|return(?:s|ed)?|repl(?:y|ies|ied)|content)\b.{0,300}?"
         r"\btool_calls\b[`'\"]? (?:is|was|are|were|comes?|stays?|remains?) (?:\w{1,9} )?(?:empty|missing|null)",
     ),

@@ -70,7 +70,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp, `num_ctx` of Ollama).",
         unless=r"allowed number of output tokens|nesting depth|cannot be broadcast|rate.?limit|per (?:minute|hour|day"
         r"|min)\b|kv cache|(?:string|array) too long"
-        r"|got an? (?:string|array) with length",
+        r"|got an? (?:string|array) with length|\bmax output: |\breserved output\b|\bset this value to\b",
     ),
     ErrorClass(
         "rate-limit",
@@ -81,6 +81,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The provider limits requests and tokens per period of time; a long prompt counts with all its tokens.",
         "Wait as long as the answer says (`retry-after`), send fewer at a time, or raise the limit of the account; "
         "free models share one limit among all users.",
+        unless=r"\b(?:consider|test|implement|add|use|configure|enable|support|like|include) rate[- ]limit(?:s|ing)\b"
+        r"|\brate[- ]limiting (?:and|or|rules?|plugins?|config\w{0,9}|polic\w{1,3})\b|\brate limits or\b"
+        r"|\brate_limit\w{0,20}[`'\"]?, .{1,80}\betc\b",
     ),
     ErrorClass(
         "quota",

@@ -172,7 +172,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "expected.",
         f"The request needs no change: {_OTHER_TEMPLATE}",
         around=_TEMPLATE,
-        unless=r"is not (?:a )?valid json|in json at position",
+        unless=r"is not (?:a )?valid json|in json at position|\w\.html?\b",  # a page's template
     ),
     ErrorClass(
         "template-syntax",
