@@ -46,6 +46,10 @@ _KNOWN = frozenset(
         "end_turn",
         "stop_sequence",
         "tool_use",
+        "tooluse",  # MCP
+        "endturn",
+        "stopsequence",
+        "maxtokens",
         "pause_turn",
         "refusal",
         "completed",

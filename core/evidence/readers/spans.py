@@ -240,6 +240,9 @@ def _answer(attributes: JSONObject, events: Sequence[JSONObject]) -> JSONObject 
 
 
 def _choice(message: JSONObject, reason: JSON, attributes: JSONObject) -> JSONObject:
+    """Return an answer; its message alone where the span does not record how it ended, as OpenInference's do not."""
+    if reason is None:
+        return {"role": "assistant", **message}
     usage = {
         "prompt_tokens": attributes.get("gen_ai.usage.input_tokens", attributes.get("gen_ai.usage.prompt_tokens")),
         "completion_tokens": attributes.get(

@@ -205,6 +205,12 @@ def otlp(attributes):
     }
 
 
+def test_a_span_that_does_not_record_the_end_of_an_answer_says_nothing_of_it():
+    trace = asyncio.run(show_evidence(read_evidence(json.dumps(ATTRIBUTES))))
+
+    assert "PD412" not in {one.code for one in trace.findings}
+
+
 @pytest.mark.parametrize(
     "span",
     [{"attributes": ATTRIBUTES}, ATTRIBUTES, otlp(ATTRIBUTES), [{"attributes": {"x": 1}}, {"attributes": ATTRIBUTES}]],
