@@ -33,6 +33,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
 _EMPTY = re.compile(r"\"finish_reason\"\s{0,4}:\s{0,4}\"\"")
+_TYPE = re.compile(r"\w\[\w|\A(?:str|string|String)\Z")
 _MAX_BODY = 2_000_000  # characters of a stream
 _KNOWN = frozenset(
     [
@@ -97,8 +98,8 @@ def find(trace: Trace) -> Iterator[Report]:
         yield _report_early(early)
     if word is None or is_filter_word(word) or any(map(is_malformed_call, words_of_end(chat))) or _is_known(word):
         return
-    if len(word.split()) > 1:
-        return  # text that ran into it where it was copied
+    if len(word.split()) > 1 or _TYPE.search(word) is not None:
+        return  # text that ran into it where it was copied, or the type of a declaration
     if "-" in word and (meant := word.lower().replace("-", "_")) in _DEFINED:
         yield _report_spelling(word, meant)
         return
