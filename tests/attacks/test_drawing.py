@@ -116,6 +116,16 @@ def test_diagnosis_grows_as_the_output_does(shape: str) -> None:
     assert grows_linearly(lambda size: diagnose_trace(run_of(shape, size)), first=8_000, tries=2, doublings=1)
 
 
+@pytest.mark.parametrize("end", ["<|end|>", "<|call|>", "</think>", "<tool_call>"])
+def test_diagnosis_of_spaces_after_a_tag_grows_as_they_do(end: str) -> None:
+    def diagnose(size: int) -> object:
+        raw = f"<|channel|>analysis<|message|>a{end}{' ' * size}x"
+        parse = read_raw(raw, ReadContext(finish_reason="stop"), message={"role": "assistant", "content": "a"})
+        return diagnose_trace(Trace(Request({}, ""), raw=Completion(raw, None, "stop"), parse=parse))
+
+    assert grows_linearly(diagnose, first=8_000, tries=2, doublings=3)
+
+
 @pytest.mark.parametrize("opener", ["<think>", "[THINK]", "<|channel|>analysis<|message|>"])
 def test_diagnosis_of_a_request_grows_as_its_texts_do(opener: str) -> None:
     """Each tag that nothing closes was followed to the end of the text: 35 s for one message."""

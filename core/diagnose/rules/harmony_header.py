@@ -37,7 +37,7 @@ _FAULTS = (
     (re.compile(r"<\|channel\|>\s*analysis\s+to=functions\.[^<\s]+|to=functions\.[^<\s]+\s*<\|channel\|>\s*analysis"),
      "the call is on the analysis channel"),
     (re.compile(r"to=\s*<\|constrain\|>[^<]*|to=(?=\s|<)"), "the recipient is not a valid name"),
-    (re.compile(r"<\|(?:end|call)\|>\s*(?!<\|start\|>|<\|(?:end|call|return)\|>|\s*\Z)[^<]{0,60}(?:<\|channel\|>|<\|message\|>)"),
+    (re.compile(r"<\|(?:end|call)\|>\s*+(?!<\|start\|>|<\|(?:end|call|return)\|>|\Z)[^<]{0,60}(?:<\|channel\|>|<\|message\|>)"),
      "the message begins without `<|start|>`"),
     (re.compile(r"<\|(?:end|call)\|>(?P<text>\s*[^\s<][^<]{0,200})(?:<\|start\|>|\Z)"), "text between messages"),
     (re.compile(r"<\|channel\|>[^<]{0,200}(?:<\|constrain\|>[^<]{0,40})?<\|(?:end|call|start|return)\|>"),

@@ -39,7 +39,7 @@ _MIN_SHARED = 40  # characters by which two copies of one error are known as one
 _SURE = 0.8  # score of an error in prose that counts
 _FORMS = (Form.ERROR, Form.EXCHANGE, Form.LOG)
 _BLANK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
-_CHAINED = re.compile(r"\s*(?:During handling of the above|The above exception was|\[?Caused by|\s*at |Traceback)")
+_CHAINED = re.compile(r"\s*+(?:During handling of the above|The above exception was|\[?Caused by|at |Traceback)")
 _RAISED = re.compile(r"(?:[a-z_]\w{0,40}\.){0,6}[A-Z]\w{1,60}(?:Error|Exception): \S")
 # Causes that follow from another error, and say nothing new next to it.
 _CONSEQUENCES = frozenset({Cause.CONNECTION, Cause.UNCLEAR, Cause.BUSY, Cause.SERVER})
