@@ -21,7 +21,7 @@ from prompt_debugger.core.base.json_values import strings_in
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_text
 from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, may_report
-from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
+from prompt_debugger.core.evidence.errors.unknown import SCORE_ALONE, error_by_meaning
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
 from prompt_debugger.core.evidence.no_errors.programs import is_command, is_of_program, is_unfilled
 from prompt_debugger.core.evidence.no_errors.transcripts import drop_unreported
@@ -73,6 +73,8 @@ def spoken_error(text: str) -> FoundError | None:
         if is_of_program(candidate) or is_unfilled(candidate):
             continue
         found = error_of_text(candidate)
+        if found is not None and found.score == SCORE_ALONE:
+            continue
         if found is not None and found.refusal.message not in _PHRASES:
             return found
         if found is not None:

@@ -12,10 +12,17 @@ an address, a field of a request. An error of anything else is named as such, an
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.evidence.errors.statements import MAX_ALONE, Statement, statements_in
-from prompt_debugger.core.evidence.errors.tracebacks import EXCEPTION, FRAME, place_of, raised_without_words
+from prompt_debugger.core.evidence.errors.tracebacks import (
+    EXCEPTION,
+    FRAME,
+    TRACEBACK,
+    place_of,
+    raised_without_words,
+)
 from prompt_debugger.core.evidence.no_errors.data import drop_documents
 from prompt_debugger.core.evidence.no_errors.documentation import is_heading
 from prompt_debugger.core.evidence.no_errors.manuals import drop_guidance, is_manual
@@ -24,6 +31,7 @@ from prompt_debugger.core.evidence.no_errors.wording import is_of_page
 from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of
 
 _SCORE = 0.62  # less than that of a log, which is read with the error in it
+SCORE_ALONE = 0.61  # of an exception whose words say nothing that is known: it counts if it is all of a text
 # How a text begins that is a log, or what a program printed.
 _LOGGED = re.compile(
     r"\W{0,4}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|(?:ERROR|FATAL|CRITICAL)\b(?! ?=)"
@@ -61,13 +69,18 @@ _OF_CHAT = re.compile(
     r"|vertex ?ai|bedrock|openrouter|groq|mistral\w{0,10}|qwen[\w.-]{0,20}|deepseek|kimi|glm-\d[\w.-]{0,20}"
     r"|minimax|gpt-[\w.-]{1,20}"
     r"|chat[ _.]?completion(?:s|stream|request|chunk)?|completions?|tokenizer"
-    r"|tool[ _]?(?:calls?|choice|use)|function call\w{0,3}"
-    r"|chat[_ ]template|system (?:message|prompt)|max_(?:completion_)?tokens|response_format"
-    r"|reasoning(?:_content)?|thinking|structured[ _](?:outputs?|data)|finish_reason"
+    r"|tool[ _]?(?:calls?|choice|use)|tool messages?|function call\w{0,3}"
+    r"|chat[_ ]template|(?:system|assistant) (?:message|prompt)s?|max_(?:completion_)?tokens|response[_ ]format"
+    r"|reasoning(?:_content)?|thinking|structured[ _](?:outputs?|data|generation)|(?:finish|stop)[_ ]reason"
+    r"|assistant['\"`]? role|role=?:? ?['\"`]?(?:assistant|system|tool|user)"
+    r"|(?:no|empty|missing|multiple|without) (?:\w{1,20} ){0,2}choices|choices in (?:the )?(?:response|answer)"
+    r"|(?:model|assistant) (?:returned|responded|produced|generated|responses?|outputs?|messages?|turns?)"
+    r"|content blocks?"
     r"|langchain(?:4j)?|langgraph|spring[ .-]?ai|springframework\.ai|semantic ?kernel|chatlas|crewai"
     r"|llama_?index|pydantic[_ ]ai|smolagents|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference"
     r"|huggingface|transformers|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)"
-    r"|/api/(?:chat|generate|tags|version)|:11434|:1234\b|ai_apicallerror|ai_\w{3,40}error",
+    r"|/api/(?:chat|generate|tags|version)|:11434|:1234\b|ai_apicallerror|ai_\w{3,40}error"
+    r"|tool_?(?:call|use)(?:_?id|s|block|part|chunk|message|result)?\b|tool_?(?:message|invocation)\b|function_?call",
     re.IGNORECASE,
 )
 # What a traceback of a chat template has, if nothing else in it shows what is rendered.
@@ -111,15 +124,34 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
             without_reason = without_reason or statement
     if without_reason is not None:
         return _refusal(without_reason), _SCORE
-    shaped = next((one for one in rest if one.is_shaped and one.name), None)
-    if shaped is not None and speaker_of(whole) is not None:
-        return _refusal(shaped), _SCORE
+    return _error_by_shape(rest, text, whole, is_of_chat=is_of_chat)
+
+
+def _error_by_shape(
+    rest: Sequence[Statement], text: str, whole: str, *, is_of_chat: bool
+) -> tuple[Refusal, float] | None:
+    """Return an error whose words say nothing that is known, by its form and by what it is in, and a score."""
+    named = next((one for one in rest if one.is_shaped and one.name), None)
+    if named is not None and speaker_of(whole) is not None:
+        return _refusal(named), _SCORE
+    if named is not None and is_of_chat and _is_alone(whole):
+        return _refusal(named), SCORE_ALONE
     reported = next((one for one in rest if one.is_shaped), None)
     is_logged = _LOGGED.match(text.strip()) is not None and EXCEPTION.search(text) is None
     is_answer = is_of_chat and _status(text.strip()) is not None
     if reported is not None and len(text) <= MAX_ALONE * 2 and (is_logged or is_answer):
         return _refusal(reported), _SCORE
     return None
+
+
+def _is_alone(text: str) -> bool:
+    """Return whether a text is one exception with its words and nothing else, or a traceback that ends with it."""
+    stripped = text.strip()
+    if EXCEPTION.match(stripped) is None:
+        last = stripped.rpartition("\n")[2]
+        return TRACEBACK in stripped and "\n\n\n" not in stripped and EXCEPTION.match(last) is not None
+    is_listed = stripped.startswith(("- ", "* ", "#")) or len(EXCEPTION.findall(stripped)) > 1
+    return len(stripped) <= MAX_ALONE and "\n\n" not in stripped and not is_listed
 
 
 def _is_met(said: Statement, text: str) -> bool:

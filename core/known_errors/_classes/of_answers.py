@@ -18,6 +18,61 @@ _NOT_JSON = r"is not (?:a )?valid json|in json at|json"
 
 FIRST: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "call-only-announced",
+        r"\b(?:finish|stop)[_ ]?reason\b.{0,12}?\btool[_ ](?:calls?|use)\b.{0,20}?\bbut no (?:tool|function)"
+        r"[_ ]calls?\b",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The answer says that it ends with a call, and has none",
+        "`finish_reason` names a call, and the program found none in the message: the server's parser or a gateway "
+        "lost it, or the client looked at one event of a stream that has the reason alone.",
+        "Look at the whole body of the answer (paste it, with its `content`): if the call is in the text, the server's "
+        "tool parser does not read it. If the body has `tool_calls`, update the client, or ask without streaming.",
+    ),
+    ErrorClass(
+        "reason-of-end-unknown",
+        r"\b(?:unknown|unhandled|unexpected|unsupported|unrecognized) (?:[A-Z]?[\w.]{1,30} )?(?:finish|stop)[_ ]?"
+        r"reason\b(?:\W{1,4}(?P<name>[\w-]{1,60}))?",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The client does not know why the answer ended",
+        "The answer's `finish_reason` is {name|one} that this client does not know. Servers write other words than "
+        "OpenAI's `stop`, `length`, `tool_calls` and `content_filter`, such as `abort`, `error` or none at all.",
+        "Look at the whole body of the answer (paste it): a reason such as `error` is usually explained in the body or "
+        "in the server's log. If the answer is whole, update the client, or have a gateway write `stop`.",
+    ),
+    ErrorClass(
+        "pieces-out-of-order",
+        r"\b(?:tool_?call|tool_?use|thinking|text)_?(?:start_|end_)?(?:chunk|delta|end)\b.{0,20}?\bfor (?:an )?"
+        r"(?:unknown|non-)|\bno current_tool_id\b|\btool_call_start_chunk with duplicate id\b"
+        r"|\bunexpected (?:tool_use|thinking|text) delta\b"
+        r"|\breceived (?:thinking|text|toolcall|tool_call)_(?:delta|end) for non-\w",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The pieces of a streamed answer do not fit together",
+        "A stream begins each block or call, continues it and ends it; the client got a piece that belongs to nothing "
+        "that was begun, or a beginning that came twice.",
+        "Record the stream (`capture`) and paste it: it shows the event. Ask without streaming until it is fixed; a "
+        "gateway that converts one API's events into another's is the usual place.",
+    ),
+    ErrorClass(
+        "arguments-no-object",
+        r"\b(?:tool[ _]?calls?|tool|function(?: call)?)s?(?: function)? arguments (?:must|should) (?:be|parse to) "
+        r"(?:a |an )?(?:valid )?(?:json )?object\b"
+        r"|\b(?:provided |the )arguments are not a json (?:dictionary|object)\b"
+        r"|\bfunction call arguments were invalid json\b|\binvalid json streamed for tool\b"
+        r"|\b(?:failed|unable|could not) (?:to )?(?:parse|decode) (?:the )?"
+        r"(?:(?:tool |function )(?:call )?arguments|arguments (?:as json|for (?:tool|function)))\b",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The arguments of a call are not a JSON object",
+        "A program decoded the `arguments` of a call and got no object: nothing, a cut end, a bare value, several "
+        "objects in a row, or a text that is encoded twice.",
+        "Look at the arguments as they came (paste the call) and at `finish_reason`: `length` means that the token "
+        "limit cut them. For a tool without parameters an empty string stands for an empty object. Ask once without "
+        "streaming: if they are whole then, the client joins the pieces wrongly.",
+    ),
+    ErrorClass(
         "call-told-to-come-again",
         r"\barguments?\b.{0,120}?(?:re-?call the tool|call (?:the tool|it) again|try again) with valid"
         r"|\btool ['\"`][\w.-]{1,80}['\"`] arguments (?:could not be|were not|are not) (?:parsed|valid)"
@@ -112,7 +167,12 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|structured output\b.{0,80}?(?:fail|invalid|not)"
         r"|did not (?:match|conform to) (?:the )?schema|no object generated"
         r"|could not parse the given text to the desired target type"
-        r"|(?:no|not returning a|did not return a) valid (?:response|answer|output)",
+        r"|(?:no|not returning a|did not return a) valid (?:response|answer|output)"
+        r"|\bno (?:final output|structured (?:output|response|answer)) (?:was )?(?:found|returned|for)\b"
+        r"|\binvalid json extracted from (?:the )?model\b|\bdid not return (?:valid json\b|content with <)"
+        r"|\binvalid llm response format\b|\breturned unparsea?ble output\b|\bstructured response is not set\b"
+        r"|\bfailed to (?:obtain|get|produce) (?:a )?structured (?:output|response)\b"
+        r"|\bexpected a (?:completed )?structured choice\b",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The answer does not match what the program expects",
@@ -121,7 +181,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "other keys, an end that was cut, or nothing at all each need a different fix. Check that the schema is sent "
         "and that the server enforces it.",
         unless=r"valid jpe?g or png|\A\W{0,3}(?:but|and|however|so|now|then|yet|though)\b"
-        r"|doesn't contain (?:the )?.?reasoning",
+        r"|doesn't contain (?:the )?.?reasoning|\bnot (?:currently |yet )?supported\b|\bmust be '",
     ),
     ErrorClass(
         "structured-none",
@@ -201,10 +261,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         "empty-answer",
         r"(?<!non-)(?<!non )(?<!not )(?:empty|no|none or empty|null|blank) (?:assistant )?"
         r"(?:response|content|outputs?|completion"
-        r"|message|choices|answer|generations?)\b(?! (?:format|type))"
+        r"|message|choices|answer|generations?)\b(?! (?:format|type|model|event|segment|keys?)\b)"
         r"|(?<!reasoning_)(?<!reasoning )(?:response|content|answer|output|completion|choices) "
         r"(?:is|was|were|are) (?:empty|null|none|missing)|returned (?:an )?empty|invalid response from llm"
         r"|(?:contained|received|produced) no (?:content|text|message|output|assistant)"
+        r"|\bcontain(?:s|ing|ed) only (?:thinking|reasoning) content\b"
         r"|stream (?:ended|closed|finished|stopped) (?:before|without) (?:producing |sending |any |a )"
         r"(?:\w{1,12} ){0,2}(?:content|text|outputs?|data|chunks?|events?)\b",
         Stage.COMPLETE,

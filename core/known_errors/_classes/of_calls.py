@@ -176,6 +176,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|missing field `(?P<field>\w{1,80})`"
         r"|missing \d{1,3} required (?:positional|keyword-only) arguments?: '(?P<argument>\w{1,80})'"
         r"|tool input was not fully received"
+        r"|required (?:parameter|argument) \W?(?P<lacking>[\w.-]{1,80})\W? (?:is )?missing for tool\b"
         r"|required parameter [`'\"](?P<needed>(?!(?:messages?|model|tools?|input|prompt|contents?|role|type|stream"
         r"|max_\w{1,30})\b)\w{1,80})[`'\"] (?:is|was) (?:missing|not provided)",
         Stage.CONTRACT,

@@ -44,7 +44,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|supported"
         r"|registered)(?: for name: (?P<named>[\w.-]{1,60}))?"
         r"|requires tool_parser:['\"`](?P<required>[\w.-]{1,60})['\"`] which has not been registered"
-        r"|(?:tool|reasoning) helper: '(?P<helper>[\w.-]{1,60})' not found in",
+        r"|(?:tool|reasoning) helper: '(?P<helper>[\w.-]{1,60})' not found in"
+        r"|\b(?:tool|reasoning) parser (?P<listed>[\w.-]{1,60}) is not in the parser list\b"
+        r"|\binvalid (?:tool|reasoning)[_ ](?:call_)?parser: (?P<invalid>[\w.-]{1,60})",
         Stage.COMPLETE,
         Cause.SETTING,
         "The server does not have the parser that its options name",

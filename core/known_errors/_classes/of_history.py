@@ -59,7 +59,12 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "calls-and-results-apart",
         r"\btool calls? and results? (?:do(?:es)? )?not match\b|\bcall result does not follow (?:the )?tool call\b"
-        r"|\bdue to tool use concurrency issues\b",
+        r"|\bdue to tool use concurrency issues\b|\btool_result ids? mismatch\b"
+        r"|\bmismatch between (?:the )?(?:number of )?(?:tool|function) calls?\b.{0,20}? and (?:\w{1,20} )?"
+        r"(?:responses|results|outputs)\b"
+        r"|\bnumber of (?:tool|function)[ _]calls?\b.{0,20}? and (?:\w{1,20}[ _]){0,2}(?:outputs|results|responses) "
+        r"(?:must|should|do(?:es)? not) (?:match|be equal)"
+        r"|\btoo (?:many|few) (?:tool|function) (?:calls|responses|results) and too (?:many|few)\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "Calls and results of the history do not pair up",
@@ -70,9 +75,31 @@ CLASSES: tuple[ErrorClass, ...] = (
         look=Look.OPEN_CALLS,
     ),
     ErrorClass(
+        "result-without-id",
+        r"\b(?:tool|function)[ _]?(?:message|result|response)s?\b.{0,40}?(?:missing|without|lacks?|no|requires?"
+        r"|must (?:have|include)) (?:a |an |the |its |required |valid ){0,3}[`'\"]?"
+        r"(?:tool[_ -]?(?:call|use)[_ -]?id|call_id)\b"
+        r"|\bmissing (?:required )?[`'\"]?tool[_ -]?call[_ -]?id\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A tool's result in the history does not say which call it answers",
+        "A message with a tool's result has no `tool_call_id` (`tool_use_id`, `call_id`), the id of the call that it "
+        "answers.",
+        "Copy the id from the call in the assistant message before it. If that call has none, the server or the client "
+        "lost it: make one up, and use it in both. `name` alone is enough only for Ollama and Gemini.",
+        look=Look.ORPHAN_RESULTS,
+    ),
+    ErrorClass(
         "call-id-of-result-unknown",
         r"\btool_call_id\W{0,3}(?P<name>[\w-]{1,80})?\W{0,3} ?is not found\b"
-        r"|\bno tool invocation found for (?:tool call|approval) id\W{1,3}(?P<id>[\w-]{1,80})",
+        r"|\bno tool invocation found for (?:tool call|approval) id\W{1,3}(?P<id>[\w-]{1,80})"
+        r"|\b(?:unable to|cannot|could not) find (?:the )?tool name for tool_use_id\W{1,3}(?P<used>[\w-]{1,80})"
+        r"|\bno function call event found for function responses ids\b"
+        r"|\bno tool call found to match (?:the )?tool (?:output|result)s? for id \W?(?P<matched>[\w-]{1,80})"
+        r"|\bbut no corresponding (?:function_call|tool_call|tool_use)\b"
+        r"|\btool_result blocks do not match any tool_use\b"
+        r"|\btool_result requires a previous message containing tool_use"
+        r"|\btool messages? cannot be the first message\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "A result in the history has no call",

@@ -426,7 +426,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|requires?)\b"
         r"[\w ]{0,20}?(?:when|with|if|requires?|without|but no)\W{1,3}(?:an? |no |any )?\W?tools\b"
         r"|\btool[_ ]choice\b.{0,40}?\brequired\b.{0,6}?but no (?:function )?tools (?:are|were) (?:defined|provided)\b"
-        r"|\bfunction calling config is set without function_declarations\b",
+        r"|\bfunction calling config is set without function_declarations\b|\btool choice requires tools\b"
+        r"|\btool_?choice\b.{0,20}? requires at least one (?:function )?tool\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The request has `tool_choice` and no `tools`",
@@ -442,7 +443,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|\btool with name '?(?P<called>[\w.:-]{1,100})'? (?:is )?not found in (?:the )?tools list"
         r"|\btool[_ ]choice\b.{0,200}?was specified, but the only provided tools\b"
         r"|\btool '(?P<tool>[\w.:-]{1,100})' (?:has not been passed|is not declared) in [`'\"]?tools\b"
-        r"|\btool choice '(?P<choice>[\w.:-]{1,100})' is not in the tools list",
+        r"|\btool choice '(?P<choice>[\w.:-]{1,100})' is not in the tools list"
+        r"|\btool_choice should match one of the function tools\b"
+        r"|\btool choice requires the (?P<needed>[\w.:-]{1,100}) tool but no tools with this name",
         Stage.REQUEST,
         Cause.REQUEST,
         "The `tool_choice` names a tool that the request does not declare",

@@ -6,7 +6,11 @@ from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import ErrorClass
 from prompt_debugger.core.known_errors.base import Cause
 
-_NAME = r"['\"`]?(?P<{}>(?!(?:parser|type|choice|calls?|use|results?|server|template)\b)[\w.:<|>/-]{{1,100}})['\"`]?"
+_NAME = (
+    r"['\"`]?(?P<{}>(?!(?:parser|type|choice|calls?|use|results?|server|template|option|dependency|attachment"
+    r"|was|is|were)\b)"
+    r"[\w.:<|>/-]{{1,100}})['\"`]?"
+)
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
@@ -24,13 +28,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         "agent-without-call",
         r"did(?: not|n't) use (?:a|any) tools? (?:in|to)\b|inability to use a tool\b"
         r"|(?:response|answer|reply|turn) without (?:a |any )?tool (?:use|calls?)\b|no tools? (?:was|were) used\b"
-        r"|expected (?:a |at least one )?tool[ _](?:call|use)s?\b.{0,60}?(?:but|got|received|none)"
-        r"|\b(?:model|agent|llm) (?:\S{1,20} ){0,5}did(?: not|n't) call any (?:of the )?(?:\w{1,20} )?tools?\b",
+        r"|expected (?:a |at least one )?tool[ _](?:call|use)s?\b(?!, tool).{0,60}?(?:but|got|received|none)"
+        r"|\b(?:model|agent|llm) (?:\S{1,20} ){0,5}did(?: not|n't) call any (?:of the )?(?:\w{1,20} )?tools?\b"
+        r"|\bno (?:\w{1,30} )?(?:tool|function)[ _]calls? (?:(?:was |were )?(?:generated|found|returned|made|present)"
+        r"|correctly extracted)\b(?! for| to match)"
+        r"|\btool[ _]calls? (?:are|is|were|was) not present in (?:the )?(?:response|answer|message)"
+        r"|\b(?:returned|made|contains?|contained|produced|found) no (?:tool|function)[ _]calls?\b"
+        r"|\b(?:make|made) a (?:tool|function) call\b.{0,10}?\bbut none (?:was|were) found"
+        r"|\b(?:model|llm|agent) failed to (?:invoke|call|use) (?:the |a |any )?(?:\w{1,20} ){0,3}tool\b"
+        r"|\bexpected tool calls to be present\b"
+        r"|\b(?:cannot|could not|unable to) (?:retrieve|find|extract|get) (?:the |a |any )?(?:tool|function)[ _]calls? "
+        r"(?:from|in) (?:the )?(?:response|answer|message|output)",
         Stage.CONTRACT,
         Cause.OUTPUT,
-        "The answer contains no call that the agent could take",
-        "The agent requires a call in every answer and found none in this one; the message does not show the answer.",
-        "Look at the answer itself (paste it): a call in its text is one that the server or the agent did not parse;"
+        "The answer contains no call that the program could take",
+        "The program requires a call in this answer and found none; the message does not show the answer.",
+        "Look at the answer itself (paste it): a call in its text is one that the server or the program did not parse;"
         " prose alone means that the model did not call. Use a model that is trained for tools, and a "
         "context long enough for the agent's prompt: where it is cut, the tool instructions are lost first.",
     ),
@@ -50,7 +63,15 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|attempted to call tool ['\"](?P<asked>[\w.:<|>/-]{1,100})['\"] which was not in"
         r"|(?P<valid>[\w.:<|>/-]{1,100}) is not a valid tool\b"
         r"|\brequested tool(?: ['\"`]?(?P<requested>[\w.:/-]{1,100}?)['\"`]?)? (?:does(?: not|n't) exist"
-        r"|was not found)\b",
+        r"|was not found)\b"
+        r"|\btool not found(?:: ?['\"`]?(?P<missed>[\w.:/-]{1,100})['\"`]?)?(?:\W{0,3}\Z|\. ?available tools\b)"
+        r"|\A(?P<alone>[a-z]\w{1,60}) tool not found\W{0,3}\Z"
+        r"|\bunknown tool_name: ['\"`]?(?P<unknown>[\w.:/-]{1,100})"
+        r"|\bcannot find (?:a |any )?tool with (?:the )?name ['\"`]?(?P<sought>[\w.:/-]{1,100})"
+        r"|\btool ['\"`](?P<offered>[\w.:/-]{1,100})['\"`] (?:is )?not advertised\b"
+        r"|\bfunction ['\"`]?(?P<dictionary>[\w.:/-]{1,100})['\"`]? is not found in (?:the )?tools\w{0,10}\b"
+        r"|\btool call ['\"`]?(?P<allowed>[\w.:/-]{1,100})['\"`]? is not a known allowed tool\b"
+        r"|\btool call name \"(?P<expected>[\w.:/-]{1,100})\" does not match expected tool call names\b",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "A tool was called by a name that the program does not know",

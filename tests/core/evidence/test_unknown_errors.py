@@ -272,3 +272,38 @@ def test_a_broken_request_reports_no_error_though_its_schema_requires_something(
 
     assert error_by_meaning(body) is None
     assert error_by_meaning(body.replace("{", '{"error": "tools are required where the history has tool_calls", ', 1))
+
+
+ALONE = [
+    "AcmeError: Cannot turn this content block into a part of mine",
+    "ValueError: Tool choice and reasoning cannot both be odd",
+    'Traceback (most recent call last):\n  File "/x/own.py", line 7, in f\n    g()\nAcmeError: An odd tool_call_id',
+]
+
+
+@pytest.mark.parametrize("text", ALONE)
+def test_an_exception_about_a_chat_that_is_all_of_a_text_is_shown_whole(text):
+    found = asyncio.run(show_evidence(read_evidence(text))).findings[0]
+
+    assert (found.code, found.certainty) == ("PD100", Certainty.INFERRED)
+    assert text.rpartition("Error: ")[2] in found.title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KeyError: The box of tools was empty",
+        "ValueError: The roles of the play must be given",
+        'Traceback (most recent call last):\n  File "/x/own.py", line 7, in f\n    g()\nAcmeError: An odd shape came',
+    ],
+)
+def test_an_exception_about_something_else_is_named_as_a_programs_own(text):
+    with pytest.raises(RequestError, match=r"nothing in it speaks of a chat"):
+        read_evidence(text)
+
+
+def test_an_exception_in_a_page_that_explains_it_is_not_reported():
+    page = "# Errors\n\nThe client raises these:\n\n- AcmeError: An odd tool_call_id came\n- OddError: A call was odd"
+
+    with pytest.raises(RequestError):
+        read_evidence(page)

@@ -49,7 +49,21 @@ def test_what_a_class_says_is_whole_sentences_also_without_the_parts_that_words_
     assert not error.subject.endswith((".", ":"))
 
 
-@pytest.mark.parametrize("part", ["tool ", "schema ", "cannot be ", "image tokens ", "at 'x", '\\\\"', '{"error": "'])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "tool ",
+        "tool call ",
+        "no tool_call",
+        "finish reason ",
+        "schema ",
+        "cannot be ",
+        "image tokens ",
+        "at 'x",
+        '\\\\"',
+        '{"error": "',
+    ],
+)
 def test_time_grows_linearly_with_hostile_words(part):
     assert grows_linearly(lambda size: [*classes_of(part * size)], first=50, tries=2, doublings=6)
     assert grows_linearly(
