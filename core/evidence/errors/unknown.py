@@ -89,6 +89,7 @@ _RENDERS = re.compile(r"\brender(?:_\w{1,30})?\(")  # the source line at which a
 _FOLDERS = re.compile(
     r"File \"(?:[^\"\n]{0,200}[/\\](?:site|dist)-packages[/\\]|[^\"\n]{0,200}[/\\](?=[^\"\n/\\]{1,200}\"))"
 )
+_FURTHER_LINE = re.compile(r"\n(?![ \t]+\S)")  # that is no frame and does not continue the line above it
 _UNASSIGNED = re.compile(r"name '(\w{1,80})' is not defined")  # of the program itself, whatever it is about
 _QUOTED_LAST = re.compile(r"(?<=: )[\"`]([^\"`]{15,600})[\"`]\W{0,3}\Z")
 
@@ -150,8 +151,8 @@ def _is_alone(text: str) -> bool:
     if EXCEPTION.match(stripped) is None:
         last = stripped.rpartition("\n")[2]
         return TRACEBACK in stripped and "\n\n\n" not in stripped and EXCEPTION.match(last) is not None
-    is_listed = stripped.startswith(("- ", "* ", "#")) or len(EXCEPTION.findall(stripped)) > 1
-    return len(stripped) <= MAX_ALONE and "\n\n" not in stripped and not is_listed
+    is_listed = stripped.startswith(("- ", "* ", "#"))
+    return len(stripped) <= MAX_ALONE and not is_listed and _FURTHER_LINE.search(stripped) is None
 
 
 def _is_met(said: Statement, text: str) -> bool:
