@@ -18,7 +18,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence import parts_of, show_evidence
 from prompt_debugger.core.pipeline import check_case
 from prompt_debugger.core.report import prompt_to_json, trace_to_json
-from prompt_debugger.core.sandbox import sandbox_of
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.ui.rule_pages import rule_page, rule_pages
 from prompt_debugger.ui.web.failures import as_visitors_see, shown_as
 from prompt_debugger.ui.web.limits import check_length
@@ -55,7 +55,8 @@ class Calls:
         )
         trace = await show_evidence(evidence)
         holds: list[JSON] = [part.value for part in parts_of(trace)]
-        return {"taken_for": evidence.form.value, "holds": holds, **trace_to_json(trace)}
+        document = await in_thread(trace_to_json, trace)  # a long one takes a second, which no one else shall wait
+        return {"taken_for": evidence.form.value, "holds": holds, **document}
 
     async def render(self, request: str, chat_template: str = "") -> dict[str, Any]:
         """Return the prompt that a request becomes, by its template or the page's own: the document of `render`."""
@@ -73,7 +74,7 @@ class Calls:
             "tokenizer": own or (None if chat_template else "lab-model"),
         }
         prompt, findings = await check_case(case)
-        return prompt_to_json(prompt, findings=findings)
+        return await in_thread(lambda: prompt_to_json(prompt, findings=findings))
 
     async def parse(
         self, raw: str, message: str = "", tools: str = "", prompt_tail: str = "", finish_reason: str = ""

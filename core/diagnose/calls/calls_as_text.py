@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import JSON, CallOutcome, Segment, SegmentK
 from prompt_debugger.core.diagnose.fields import CallField, returned_calls
 
 _TEXT = (SegmentKind.CONTENT, SegmentKind.REASONING)
-_AFTER_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose continues like this
+_AFTER_NAME = re.compile(r"[\"']\s*+[,}]|\s*+[({\[<]|:\d++\s*+<")  # no prose continues like this
 _MARGIN = 160  # markup around name and arguments
 _WORD = re.compile(r"[\w\-]+")
 _MAX_PLACES = 32  # at which the arguments of a call are looked for
