@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _PAIR = re.compile(r"[ \t]{0,24}(?:- )?[\"']?([A-Za-z][\w.-]{0,80})[\"']?[ \t]?[:=](?:[ \t]+(\S[^\n]*))?")
-_REMARK = re.compile(r"[ \t]+# [^\n]*")
+_REMARK = re.compile(r"(?<![ \t])[ \t]++# [^\n]*")
 _ITEM = re.compile(r"[ \t]{0,24}- [\w./-]{1,60}[ \t]*")  # of a list
 _REPORTS = re.compile(
     r"(?:.*[._-])?(?:errors?|err|message|msg|detail|details|reason|exception|traceback|stderr|stdout|output|log|text"

@@ -87,3 +87,7 @@ def test_settings_may_have_lists_and_remarks() -> None:
 )
 def test_reading_takes_linear_time(piece: str) -> None:
     assert grows_linearly(lambda count: drop_advice_on_errors(piece * count), first=2_000)
+
+
+def test_a_line_of_spaces_among_settings_is_read_in_linear_time():
+    assert grows_linearly(lambda size: is_settings("a: 1\nb: 2\nc:" + " " * size), first=2_000)

@@ -155,6 +155,7 @@ print(json.dumps({
 ALLOWED = {
     "core/diagnose/parser_setup.py": "TensorRT-LLM's names for its parsers, of which no record of an engine is kept",
     "core/diagnose/calls/python_calls.py": "families whose calls are Python, as one finding groups them; none does",
+    "core/diagnose/calls/unread_blocks.py": "markers that begin and end one call alone, which no record pairs",
     "core/diagnose/parser_faults.py": "which releases of an engine's parsers have a fault: of engines, not of families",
     "core/parse/conventions.py": "ends that many families share, for texts of an unknown family; below the records",
     "core/parse/scan.py": "where a call that is never closed ends at the latest, whoever wrote it; below the records",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-import fastapi
 import pytest
 from gradio.route_utils import get_root_url
+from starlette.requests import Request
 
 from prompt_debugger.ui.web.script_route import ScriptRoute, address_of
 
@@ -93,7 +93,7 @@ def test_the_address_is_the_one_that_gradio_makes(host, forwarded, proto, scheme
     headers = [(name.encode(), value.encode()) for name, value in given.items() if value is not None]
     scope = {"type": "http", "scheme": scheme, "path": "/", "method": "GET", "headers": headers, "query_string": b""}
 
-    assert address_of(scope).decode() == get_root_url(fastapi.Request(scope), "/", None)
+    assert address_of(scope).decode() == get_root_url(Request(scope), "/", None)
 
 
 async def test_a_refusal_is_not_kept():
