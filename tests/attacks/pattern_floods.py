@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from re import _constants, _parser  # type: ignore[attr-defined]  # the parsed form has no public name
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import prompt_debugger.core
 import prompt_debugger.ui
@@ -59,7 +59,7 @@ def _patterns_of(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
             yield name, pattern
 
 
-def _within(value: object, depth: int) -> Iterator[re.Pattern[str]]:
+def _within(value: Any, depth: int) -> Iterator[re.Pattern[str]]:
     if isinstance(value, re.Pattern):
         if isinstance(value.pattern, str):
             yield value
@@ -77,11 +77,11 @@ def floods_of(pattern: re.Pattern[str]) -> list[Flood]:
     return list(found)
 
 
-def _floods(parts: list[tuple[object, object]], before: str) -> Iterator[Flood]:
+def _floods(parts: list[tuple[Any, Any]], before: str) -> Iterator[Flood]:
     for code, value in parts:
         name = str(code)
         if name in _REPEATS:
-            _, most, inner = value  # type: ignore[misc]
+            _, most, inner = value
             piece = _sample(inner)
             if piece and (most == _constants.MAXREPEAT or most > _MANY):
                 yield from (Flood("", piece), Flood(before, piece), Flood("", before + piece), Flood("", before))
@@ -93,50 +93,50 @@ def _floods(parts: list[tuple[object, object]], before: str) -> Iterator[Flood]:
         before += _sample([(code, value)])
 
 
-def _groups(name: str, value: object) -> Iterator[list[tuple[object, object]]]:
+def _groups(name: str, value: Any) -> Iterator[list[tuple[Any, Any]]]:
     """Yield the sequences in a part that is a group, a choice or a look around."""
     if name == "ATOMIC_GROUP":
-        yield value  # type: ignore[misc]
+        yield value
     elif name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT"):
-        yield value[-1]  # type: ignore[index]
+        yield value[-1]
     elif name == "BRANCH":
-        yield from value[1]  # type: ignore[index]
+        yield from value[1]
 
 
-def _sample(parts: object) -> str:
+def _sample(parts: Any) -> str:
     """Return a text that a sequence of parts matches, as far as that is seen without the rest."""
-    return "".join(_sample_of(str(code), value) for code, value in parts)  # type: ignore[attr-defined]
+    return "".join(_sample_of(str(code), value) for code, value in parts)
 
 
-def _sample_of(name: str, value: object) -> str:
+def _sample_of(name: str, value: Any) -> str:
     if name == "LITERAL":
-        return chr(value)  # type: ignore[arg-type]
+        return chr(value)
     if name in ("ANY", "NOT_LITERAL"):
         return "y" if value == ord("x") else "x"
     if name == "IN":
-        return _member(value)  # type: ignore[arg-type]
+        return _member(value)
     if name in _REPEATS:
-        least, most, inner = value  # type: ignore[misc]
-        return _sample(inner) * max(least, min(most, 1))
+        least, most, inner = value
+        return _sample(inner) * int(max(least, min(most, 1)))
     return next((_sample(inner) for inner in _groups(name, value) if not name.startswith("ASSERT")), "")
 
 
-def _member(parts: list[tuple[object, object]]) -> str:
+def _member(parts: list[tuple[Any, Any]]) -> str:
     """Return a character of a set."""
     if any(str(code) == "NEGATE" for code, _ in parts):
         return next((one for one in _OTHERS if not _has(parts, one)), "\u00e9")
     code, value = parts[0]
     if str(code) == "RANGE":
-        return chr(value[0])  # type: ignore[index]
-    return chr(value) if str(code) == "LITERAL" else _OF_CATEGORY.get(str(value), "x")  # type: ignore[call-overload]
+        return chr(value[0])
+    return chr(value) if str(code) == "LITERAL" else _OF_CATEGORY.get(str(value), "x")
 
 
-def _has(parts: list[tuple[object, object]], one: str) -> bool:
+def _has(parts: list[tuple[Any, Any]], one: str) -> bool:
     for code, value in parts:
         name = str(code)
-        if name == "LITERAL" and chr(value) == one:  # type: ignore[call-overload]
+        if name == "LITERAL" and chr(value) == one:
             return True
-        if name == "RANGE" and value[0] <= ord(one) <= value[1]:  # type: ignore[index]
+        if name == "RANGE" and value[0] <= ord(one) <= value[1]:
             return True
         if name == "CATEGORY" and _is_of(str(value), one):
             return True
