@@ -88,19 +88,20 @@ def blocks_between(text: str, pairs: Sequence[tuple[str, str]]) -> Iterator[tupl
 
 def remove_blocks(text: str, pairs: Sequence[tuple[str, str]]) -> str:
     """Return a text without its blocks, as `blocks_between` finds them."""
-    rest, at = [], 0
-    for start, stop in blocks_between(text, pairs):
-        rest.append(text[at:start])
-        at = stop
-    return "".join((*rest, text[at:]))
+    return _without(text, blocks_between(text, pairs))
 
 
 def remove_strings(text: str) -> str:
     """Return a text without its strings in quotes."""
+    return _without(text, (found.span() for found in closed_strings(text)))
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text without some spans of it, which come in order."""
     rest, at = [], 0
-    for found in closed_strings(text):
-        rest.append(text[at : found.start()])
-        at = found.end()
+    for start, stop in spans:
+        rest.append(text[at:start])
+        at = stop
     return "".join((*rest, text[at:]))
 
 

@@ -10,6 +10,13 @@ MAKER = "llama.cpp"
 _SERVER = "ggml-org/llama.cpp, tools/server/server-common.cpp: oaicompat_chat_params_parse"
 _RESPONSES = "ggml-org/llama.cpp, tools/server/server-common.cpp: convert_responses_to_chatcmpl"
 _ISSUES = "https://github.com/ggml-org/llama.cpp/issues"
+_BAD_BATCH = (
+    "The server's engine did not take the tokens that the server gave it: their places do not follow what its "
+    "memory holds, or a token is not of this model. All requests that ran together fail with it.",
+    "The request needs no change: restart the server and send it again. If it comes back, start the server with "
+    "one slot (`-np 1`) and without a draft model, `--cache-reuse` or saved slots to see which of them causes it, "
+    "and update llama.cpp.",
+)
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
@@ -365,11 +372,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Invalid input batch. i = {i:int}, n_batch = {size:int}, ret = -1",
         Stage.COMPLETE,
-        "The server's engine did not take the tokens that the server gave it: their places do not follow what its "
-        "memory holds, or a token is not of this model. All requests that ran together fail with it.",
-        "The request needs no change: restart the server and send it again. If it comes back, start the server with "
-        "one slot (`-np 1`) and without a draft model, `--cache-reuse` or saved slots to see which of them causes it, "
-        "and update llama.cpp.",
+        *_BAD_BATCH,
         f"{_ISSUES}/17316",
         example="srv  update_slots: Invalid input batch. i = 0, n_batch = 2048, ret = -1",
         cause=Cause.SERVER,
@@ -377,11 +380,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "send_error: task id = {id:int}, error: Invalid input batch.",
         Stage.COMPLETE,
-        "The server's engine did not take the tokens that the server gave it: their places do not follow what its "
-        "memory holds, or a token is not of this model. All requests that ran together fail with it.",
-        "The request needs no change: restart the server and send it again. If it comes back, start the server with "
-        "one slot (`-np 1`) and without a draft model, `--cache-reuse` or saved slots to see which of them causes it, "
-        "and update llama.cpp.",
+        *_BAD_BATCH,
         f"{_ISSUES}/17316",
         example="srv    send_error: task id = 327, error: Invalid input batch.",
         cause=Cause.SERVER,

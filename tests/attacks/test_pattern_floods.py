@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from tests.attacks.growth import grows_linearly
 from tests.attacks.pattern_floods import Flood, floods_of, own_patterns
 
 _SIZE = 8_000  # characters
@@ -91,3 +92,11 @@ def test_a_pattern_that_backtracks_without_end_is_found(alarm):
 
     assert any(is_steep(steep, flood) for flood in floods_of(steep))
     assert not any(is_steep(re.compile(r"x+z?"), flood) for flood in floods_of(re.compile(r"x+z?")))
+
+
+def test_what_follows_a_tools_name_is_matched_in_linear_time():
+    """Its spaces were tried in each way to divide them: 2,000 took seconds."""
+    pattern = own_patterns()["core.diagnose.calls.calls_as_text._AFTER_NAME"]
+
+    assert grows_linearly(lambda size: pattern.match(" \n" * size), first=2_000)
+    assert all(pattern.match(text) for text in (' \n {"a": 1}', "\n<a>", '" ,', ":0 <|"))

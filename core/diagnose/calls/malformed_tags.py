@@ -72,9 +72,10 @@ def _misspelt_dsml(text: str) -> MalformedCall | None:
         return None
     for tag in tags:
         word = tag["word"]
-        near = () if word in _DSML_WORDS else get_close_matches(word, _DSML_WORDS, 1)
-        meant = next((one for one in (*near, *_DSML_WORDS) if one in near or one.startswith(word)), None)
-        if word not in _DSML_WORDS and meant is not None:
-            problem = f"its tag `{word}` is a misspelt `{meant}`"
+        if word in _DSML_WORDS:
+            continue
+        meant = [*get_close_matches(word, _DSML_WORDS, 1), *(one for one in _DSML_WORDS if one.startswith(word))]
+        if meant:
+            problem = f"its tag `{word}` is a misspelt `{meant[0]}`"
             return MalformedCall(opened["name"], Span(opened.start(), len(text)), problem)
     return None

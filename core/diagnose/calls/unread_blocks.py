@@ -22,8 +22,6 @@ _MAX_BEFORE = 10
 _MAX_INNER = 2_000  # characters; more is not one call that went wrong
 # Instructions show the form with placeholders, and copies are shortened.
 _SHOWN = re.compile(r"\.{3}|…|<(?:function|tool|args?|arguments|json|your|the)[ _-][\w -]{1,40}>|\{\{|\[\w{1,20} ")
-
-
 _ENDS_BEFORE = re.compile(r"(?:\A|[\n.!?:>)|}\]])[ \t]{0,8}\Z")  # a sentence, before the block
 _GOES_ON = re.compile(r"[ \t]{0,8}[a-z,;]")  # a sentence that only mentions the markers
 

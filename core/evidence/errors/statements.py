@@ -230,9 +230,9 @@ def _until_stack(text: str) -> str:
 
 
 def _is_body(text: str) -> bool:
-    """Return whether a text is the JSON of a request or an answer, however broken, and no error's with it in it."""
+    """Return whether a text is JSON of a request, of an answer or of texts, however broken, and no error's body."""
     if text.startswith('["') and text.endswith('"]'):
-        return True  # a list of texts
+        return True
     if text.startswith(("{", "[")) and _NO_ERROR.search(text) is not None:
         return True
     is_of_request = text.startswith(("{", "[")) and _KEY_OF_REQUEST.search(text) is not None
