@@ -43,6 +43,27 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.REQUEST,
     ),
     KnownError(
+        "error parsing grammar: number of repetitions exceeds sane defaults",
+        Stage.COMPLETE,
+        "The grammar repeats something more than 2,000 times. The server makes such repetitions of `maxLength`, "
+        "`minLength`, `maxItems` and `minItems` in a schema, and of `{m,n}` in a `pattern`; the schemas of tools count "
+        "as well.",
+        "Lower these bounds or take them out, in the tools and in the format, and check the length in the program; "
+        "newer builds read a large upper bound as none.",
+        "ggml-org/llama.cpp, src/llama-grammar.cpp: MAX_REPETITION_THRESHOLD",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
+        "error initializing grammar sampler for grammar:",
+        Stage.COMPLETE,
+        "The server runs the grammar over the end of the prompt before the model writes, and the grammar does not "
+        "accept it. The log shows both: the grammar, and below it the *Generation prompt*, which may open or close a "
+        "block of thinking that the grammar has no place for.",
+        "Update the server. Until then, ask with another thinking setting than now, so that the template ends the "
+        "prompt differently, or send a `grammar` in place of the schema: it is not run over the prompt.",
+        "ggml-org/llama.cpp, common/sampling.cpp: common_sampler_init",
+    ),
+    KnownError(
         "error parsing grammar: unknown escape at {place}",
         Stage.COMPLETE,
         "A `pattern` of the schema, or the grammar, has an escape that grammars do not know, such as `\\d`. Ollama and "

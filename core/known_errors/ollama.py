@@ -94,12 +94,33 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
     ),
     KnownError(
-        "json: cannot unmarshal {kind:word} into Go struct field {path:word} of type {wanted}",
+        "json: cannot unmarshal {kind:word} into Go struct field ChatRequest.{path:word} of type {wanted}",
         Stage.REQUEST,
         "A field of the request has a different type than the server expects there.",
         "Send the field that the message names with the type that it names.",
         "https://github.com/ollama/ollama/issues/8235",
         example="json: cannot unmarshal string into Go struct field ChatRequest.tools of type api.Tools",
+    ),
+    KnownError(
+        "json: cannot unmarshal {kind:word} into Go struct field GenerateRequest.{path:word} of type {wanted}",
+        Stage.REQUEST,
+        "A field of the request has a different type than the server expects there.",
+        "Send the field that the message names with the type that it names.",
+        "ollama/ollama, api/types.go: GenerateRequest",
+        example="json: cannot unmarshal number into Go struct field GenerateRequest.prompt of type string",
+    ),
+    KnownError(
+        "json: cannot unmarshal string into Go struct field ChatRequest.messages{path}of type "
+        "api.ToolCallFunctionArguments",
+        Stage.REQUEST,
+        "`arguments` of a call in the history came as a string of JSON, as OpenAI's API has it; Ollama's own "
+        "`/api/chat` takes an object there.",
+        "Send them as an object (decode the string before the message goes back), or use `/v1/chat/completions`, which "
+        "takes the string. Where a framework builds the history, update it.",
+        "https://github.com/neuron-core/neuron-ai/issues/219",
+        example="json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments "
+        "of type api.ToolCallFunctionArguments",
+        field="messages",
     ),
     KnownError(
         "error parsing tool call: {why} (status code: {status:int})",

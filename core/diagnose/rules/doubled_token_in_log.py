@@ -2,9 +2,9 @@
 
 What it finds:
     llama.cpp's warning that it added a BOS token to a prompt which begins with
-    one, or an EOS token to one which ends with one; and that of llama-cpp-python
-    on a prompt with two; and a printed list of ids that begins with two of a
-    family's BOS.
+    one, or an EOS token to one which ends with one; those of Ollama and
+    llama-cpp-python on a prompt with two; and a printed list of ids that begins
+    with two of a family's BOS. Ollama's line on EOS is not read: it looks at BOS.
 
 Why it matters:
     The template writes the token and the tokenizer adds it again. No model
@@ -18,7 +18,7 @@ Good:
     No such line; the prompt begins with one BOS.
 
 Source:
-    tracker: mdegans/drama_llama#93, abetlen/llama-cpp-python#1501.
+    tracker: mdegans/drama_llama#93, abetlen/llama-cpp-python#1501, ollama/ollama#15252.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 
-_DOUBLED = re.compile(r"Added a ([BE]OS) token to the prompt |Detected duplicate leading \"[^\"\n]{1,40}\" in prompt")
+_DOUBLED = re.compile(
+    r"Added a ([BE]OS) token to the prompt |Detected duplicate leading \"[^\"\n]{1,40}\" in prompt"
+    r"|(?P<ollama>adding bos token to prompt which already has it)"
+)
 
 _PRINTED = re.compile(r"ids: \[(?P<id>\d{1,7}), (?P=id), … \((?P<bos>[^\n]{1,60})\)\Z")
 
@@ -63,11 +66,23 @@ def find(trace: Trace) -> Iterator[Report]:
                 "model was trained with one; with two its output gets worse, without any error."
             ),
             evidence=(FindingEvidence("server", quote=line),),
-            fix=(
-                Step(f"Remove {token} from the chat template, or from the text that is sent to the server."),
-                Step("Send token ids, or have the text tokenized without special tokens."),
-            ),
+            fix=_of_ollama() if found["ollama"] else _of_others(token),
         )
+
+
+def _of_others(token: str) -> tuple[Step, ...]:
+    return (
+        Step(f"Remove {token} from the chat template, or from the text that is sent to the server."),
+        Step("Send token ids, or have the text tokenized without special tokens."),
+    )
+
+
+def _of_ollama() -> tuple[Step, ...]:
+    """Return what helps where neither template nor tokenizer is the request's to choose."""
+    return (
+        Step("Update Ollama and pull the model again: templates and tokenizer settings come with both."),
+        Step("Take BOS out of `TEMPLATE` in your Modelfile, or out of a prompt that is sent with `raw: true`."),
+    )
 
 
 RULE: Rule = TraceRule(
@@ -77,5 +92,5 @@ RULE: Rule = TraceRule(
     stage=Stage.RENDER,
     find=find,
     needs=TracePart.SERVER,
-    threads=("mdegans/drama_llama#93", "abetlen/llama-cpp-python#1501"),
+    threads=("mdegans/drama_llama#93", "abetlen/llama-cpp-python#1501", "ollama/ollama#15252"),
 )

@@ -5,7 +5,8 @@ What it finds:
     content; without raw output, a content that starts with an opening reasoning marker, or
     closes one that it never opened (an inference, and a warning). Markers in code or
     quotation marks are not reported, nor what the request asked for (`reasoning_format: "raw"`).
-    Of an answer of a hosted API it says what its client can do.
+    Of an answer of a hosted API it says what its client can do; of a parser that leaves the
+    block in content on purpose (`minimax_m2_append_think`), which one splits it.
 
 Why it matters:
     Users read the model's thoughts, and the next request sends them back as if they had been said.
@@ -44,6 +45,7 @@ from prompt_debugger.core.diagnose.trace_queries import (
 )
 from prompt_debugger.core.formats import TABLES, ReasoningPair
 
+_KEEP_BLOCK = ("_append_think", "-append-think")  # ends of the names of parsers that leave the block in content
 _PARSED = "Send `reasoning_format` as `parsed` (the thoughts then come in `message.reasoning`) or `hidden`. Else: "
 _ASK_VENDOR = {
     "Groq": _PARSED,
@@ -57,7 +59,9 @@ def find(trace: Trace) -> Iterator[Report]:
     if _is_asked_for(trace):
         return
     certainty = comparison(trace)
-    if certainty is not None and trace.parse is not None:
+    if (other := _parser_that_splits(trace)) is not None:
+        yield from _kept_by_parser(trace, other)
+    elif certainty is not None and trace.parse is not None:
         yield from _from_ledger(trace, certainty)
     elif trace.parse is None and trace.chat is not None:
         yield from _from_message(trace)
@@ -67,6 +71,29 @@ def _is_asked_for(trace: Trace) -> bool:
     """Return whether the request wants reasoning within content, in the words of Groq, llama.cpp or SGLang."""
     body = body_of(trace)
     return body.get("reasoning_format") in ("raw", "none") or body.get("separate_reasoning") is False
+
+
+def _parser_that_splits(trace: Trace) -> str | None:
+    """Return the parser to use in place of one that leaves the block where it is; `None` of all others."""
+    parser = trace.reasoning_parser or ""
+    return next((parser.removesuffix(end) for end in _KEEP_BLOCK if parser.endswith(end)), None)
+
+
+def _kept_by_parser(trace: Trace, other: str) -> Iterator[Report]:
+    """Report a block that the server's parser leaves in content on purpose."""
+    opened = opens_with_thought(content_of(trace.chat.message) or "") if trace.chat is not None else None
+    if opened is None:
+        return
+    yield Report(
+        title=f"The server's reasoning parser leaves the thoughts in content: `{trace.reasoning_parser}`.",
+        detail=f"This parser writes the block into content, with `{opened.opener}` before it and `{opened.closer}` "
+        "after it, so that the next request sends it back to the model. It fills no field for reasoning.",
+        evidence=(in_message("content", opened.opener),),
+        fix=f"To get thoughts and answer apart, start the server with `--reasoning-parser {other}`, and send the "
+        "thoughts back with each message. Otherwise split the text in the client.",
+        certainty=Certainty.OBSERVED,
+        severity=Severity.WARNING,
+    )
 
 
 def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:

@@ -3,8 +3,9 @@
 What it finds:
     Fields of constrained output that vLLM removed in 0.12: `guided_json`,
     `guided_regex`, `guided_choice`, `guided_grammar` and what went with them.
-    Silent for a server that is known to be older, or other software, and of a
-    request that was refused: what refused it reads the field.
+    Silent for a server that is known to be older, or other software, of a
+    request that was refused: what refused it reads the field, and beside a log
+    whose sampling parameters have `GuidedDecodingParams`: an older release read it.
 
 Why it matters:
     The server answers 200 and ignores them: the output is not constrained, and
@@ -31,13 +32,14 @@ from prompt_debugger.core.diagnose.refusals.removed_fields import REMOVED_IN, SU
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request
 
+_READ = "guided_decoding=GuidedDecodingParams("  # as releases before 0.12 log a request that is constrained
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report each removed field once."""
     server = trace.server
-    if trace.refusal is not None:
+    if trace.refusal is not None or any(line.startswith(_READ) for line in trace.server_warnings):
         return
     if server is not None and server.kind not in (None, "", "vllm", "unknown"):
         return

@@ -50,7 +50,8 @@ _STATUS_BY_CLASS = {
     "RateLimitError": 429,
 }
 _EXCEPTION = re.compile(
-    r"(?m)^[^\w\n]{0,8}(?:[A-Za-z][\w ]{0,40}: )?(?:\[?\w{0,40}Error \[(?=\w{1,80}\]: ))?(?:\w{1,80}\.){0,8}"
+    r"(?m)^[^\w\n]{0,8}(?:[A-Za-z][\w ]{0,40}: |Exception in thread \"[^\"\n]{1,60}\" )?"
+    r"(?:\[?\w{0,40}Error \[(?=\w{1,80}\]: ))?(?:\w{1,80}\.){0,8}"
     r"(\w{0,80}(?:Error|Exception|Behavior)|AI_\w{1,80})\b(?:\]| \[\w{1,80}\])?: "
 )
 _CUT_LIST = re.compile(

@@ -320,6 +320,8 @@ _MARKS: tuple[Mark, ...] = (
     Mark("ollama", re.compile(r"\btruncating input messages which exceed context length\"? truncated=\d"), _line),
     Mark("ollama", re.compile(r"\bcontext limit hit - shifting\"? id=\d"), _line),
     Mark("ollama", re.compile(r"\btruncating input prompt\"? limit=\d{1,9} prompt=\d"), _line),
+    Mark("ollama", re.compile(r"\badding bos token to prompt which already has it\b"), _line),
+    Mark("vllm", re.compile(r"\bguided_decoding=GuidedDecodingParams\("), _line),
     Mark("mlx-openai-server", re.compile(rf"\| [\w.]{{1,60}}:\w{{1,40}}{_MLX}{_IGNORED}"), _line),
     Mark("vllm", re.compile(rf"[\w/]{{1,60}}\.py:\d{{1,5}}\] {_IGNORED}"), _line),
     Mark("unknown", re.compile(rf"(?m)^{_IGNORED}"), _line),

@@ -18,6 +18,34 @@ _NOT_JSON = r"is not (?:a )?valid json|in json at|json"
 
 FIRST: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "answer-unlike-struct",
+        r"\bcannot unmarshal \w{1,20} into Go (?:struct field |value of type (?:[\w*]{1,40}\.)?)"
+        r"(?:\w{0,60}?(?:Response(?!\w{0,40}(?:Format|Request|Param|Input|Body))|Chunk|Delta|(?<!Tool)Choice)\w{0,40}"
+        r"|ChatCompletion(?=\.(?:choices|usage|created|id|object)\b|(?![\w.])))(?:\.(?P<name>[\w.]{1,120}))?(?![\w.])",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "A field of the answer has another type than the program expects",
+        "A client or gateway written in Go decodes the answer, or an event of its stream, into a struct; what the "
+        "server sent in {name|one of the fields} is of another type. The request may be right.",
+        "Record the answer (`capture`) and compare the field: `arguments` of a call are a string of JSON in chat "
+        "completions and Responses, and an object in Ollama's own API. Update the program that reads it, or the "
+        "server that deviates; an error sent with status 200 does not fit either.",
+    ),
+    ErrorClass(
+        "answer-lacks-fields",
+        r"\bfields? \[?'?(?P<name>\w[\w, ]{0,200})'?\]? (?:is|are) required for type with serial name "
+        r"'[\w.$]{0,200}?(?:response|completion|chunk|choice|message|answer|result|usage|delta|output)\w{0,40}', "
+        r"but (?:it was|they were) missing",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The answer lacks what the client requires",
+        "A program in Kotlin decodes the answer into a class, and its JSON has no {name|such field}. A body without "
+        "`choices` is usually an error, which some servers send with status 200; where a single field is missing, the "
+        "server leaves it out and the client insists on it.",
+        "Look at the body itself (`capture` records it): if it is an error, its words say what to change. If it is an "
+        "answer, update the client, or let it ignore what is absent.",
+    ),
+    ErrorClass(
         "call-only-announced",
         r"\b(?:finish|stop)[_ ]?reason\b.{0,12}?\btool[_ ](?:calls?|use)\b.{0,20}?\bbut no (?:tool|function)"
         r"[_ ]calls?\b",
@@ -240,6 +268,25 @@ CLASSES: tuple[ErrorClass, ...] = (
         "and an error has neither.",
         "Record the answer with `capture` and paste it: it shows whether it is an error, or an event that the program "
         "does not know. If the answer is right, update that program, or report it there.",
+        is_distinctive=False,
+        never_around=SERVERS,
+    ),
+    ErrorClass(
+        "program-crashed",
+        r"\bindex out of range \[\d{1,9}\] with length \d{1,9}|\bslice bounds out of range \["
+        r"|\b(?:list|string|tuple) index out of range\b|\bindex \d{1,9} out of bounds for length \d"
+        r"|\bindex out of bounds: the len is \d{1,9} but the index is \d|\bnil pointer dereference\b"
+        r"|\bindex was out of range\. must be non-negative"
+        r"|\bobject reference not set to an instance of an object\b",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "A program failed in its own code",
+        "It took an element of a list that has fewer, or a part of something that is not there. If it was reading an "
+        "answer, that has no `choices`, as an error sent with status 200 and the event with a stream's usage, or no "
+        "text.",
+        "Read the trace for the first line of that program, which shows what it was reading. If it is an answer, "
+        "record its body with `capture`: where it is an error, its words say what to change. Where the body is right, "
+        "update the program, or report the crash there.",
         is_distinctive=False,
         never_around=SERVERS,
     ),

@@ -26,9 +26,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SERVER,
         "The server's grammar for structured output failed",
-        "The server builds a grammar from the schema or the tools and checks every token against it; here the "
-        "output did not match. Usual causes are a schema that the grammar library does not support, a thinking block "
-        "that the prompt opens, and speculative decoding.",
+        "The server builds a grammar from the schema or the tools and checks every token against it; here it could "
+        "not be built, or the output did not match. Usual causes are a schema that the grammar library does not "
+        "support, a thinking block that the prompt opens, and speculative decoding.",
         "Send the request once without `response_format` and `strict` to be sure, then with thinking off; update the "
         "server, simplify the schema, or choose another backend for structured output (vLLM "
         "`--structured-outputs-config.backend`, SGLang `--grammar-backend`).",
@@ -503,6 +503,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Something failed inside the server; the message names nothing that the request could change.",
         _LOG + " Then look for that line in the server's bug tracker, and try its newest release.",
         is_distinctive=False,
+        unless=r"nil pointer dereference",  # of any program in Go, a client as well
     ),
     ErrorClass(
         "crashed",

@@ -1,0 +1,101 @@
+"""Programs that fail on an answer, and lines of logs that say what a request does not show."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from prompt_debugger.core.evidence import gather_evidence, show_evidence
+
+
+def findings_of(text):
+    return {one.code: one for one in asyncio.run(show_evidence(gather_evidence([text]))).findings}
+
+
+GO = "goroutine 9 [running]:\nshop.example/bot/openai.(*Client).Ask(0xc000064)\n\t/src/bot/openai/client.go:65 +0x93\n"
+CRASHES = [
+    f"panic: runtime error: index out of range [0] with length 0\n\n{GO}",
+    f"panic: runtime error: slice bounds out of range [6:1]\n\n{GO}",
+    f"panic: runtime error: invalid memory address or nil pointer dereference\n\n{GO}",
+    'Traceback (most recent call last):\n  File "ask.py", line 3, in ask\n    text = completion.parts[0]\n'
+    "IndexError: list index out of range",
+    "System.NullReferenceException: Object reference not set to an instance of an object.\n"
+    "   at Microsoft.SemanticKernel.Connectors.Tern.Read(ChatCompletion body)",
+]
+
+
+@pytest.mark.parametrize("text", CRASHES)
+def test_a_crash_of_a_program_is_no_value_of_the_request(text):
+    found = findings_of(text)
+
+    assert found["PD445"].title.startswith("A program failed in its own code: ")
+    assert "PD100" not in found
+
+
+def test_a_value_that_is_out_of_range_is_one_still():
+    assert "PD100" in findings_of("Error code: 400 - {'error': {'message': 'temperature is out of range [0, 2]'}}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "io.ktor.serialization.JsonConvertException: Illegal input: Fields [id, choices] are required for type with "
+        "serial name 'shop.llm.ChatResponse', but they were missing at path: $",
+        "kotlinx.serialization.MissingFieldException: Field 'role' is required for type with serial name "
+        "'shop.llm.ChatMessage', but it was missing at path: $.choices[0].message",
+    ],
+)
+def test_what_kotlin_misses_in_an_answer_is_not_asked_of_the_request(body):
+    stack = "\tat shop.llm.OpenAiClient.ask(OpenAiClient.kt:40)"
+    found = findings_of(f'Exception in thread "main" {body}\n{stack}\n')
+
+    assert "The answer lacks what the client requires" in found["PD445"].title
+    assert "PD100" not in found
+
+
+def test_an_answer_that_go_cannot_decode_is_neither_ollamas_nor_the_requests():
+    words = "json: cannot unmarshal object into Go struct field ReplyResponse.output.arguments of type string"
+    found = findings_of(json.dumps({"error": {"message": words, "type": "gateway_error"}}))
+
+    assert "`output.arguments`" in found["PD445"].detail
+    assert "comes from Ollama" not in found["PD445"].detail
+
+
+def test_a_request_that_ollama_cannot_decode_still_is():
+    words = "json: cannot unmarshal string into Go struct field ChatRequest.tools of type api.Tools"
+
+    assert "comes from Ollama" in findings_of(json.dumps({"error": words}))["PD100"].detail
+
+
+def test_a_grammar_that_the_prompt_does_not_fit_is_no_output():
+    log = (
+        'common_sampler_init: error initializing grammar sampler for grammar:\nroot ::= "{" space "}"\n'
+        "space ::= | \" \"\n\nGeneration prompt:\n'<|im_start|>assistant\n<think>\n\n</think>\n\n'\n"
+        "srv  process_sing: failed to launch slot with task, id_task = 3\n"
+    )
+    trace = asyncio.run(show_evidence(gather_evidence([log])))
+
+    assert trace.raw is None
+    assert "over the end of the prompt" in trace.findings[0].title
+
+
+def test_ollama_says_that_the_prompt_has_two_bos():
+    head = "time=2026-02-03T02:30:26.020Z level=WARN source=vocabulary.go:49 msg="
+
+    assert "PD230" in findings_of(f'{head}"adding bos token to prompt which already has it" id=[2]\n')
+    assert "PD230" not in findings_of(f'{head}"adding eos token to prompt which already has it" id=[2]\n')
+
+
+@pytest.mark.parametrize(("logged", "is_reported"), [("GuidedDecodingParams(json={'type': 'ob", False), ("None", True)])
+def test_a_constraint_that_the_log_shows_was_not_removed(logged, is_reported):
+    request = json.dumps(
+        {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "guided_json": {"type": "object"}}
+    )
+    log = (
+        "INFO 02-03 05:59:31 logger.py:37] Received request chatcmpl-1: prompt: 'Hi', params: "
+        f"SamplingParams(n=1, max_tokens=32, guided_decoding={logged}"
+    )
+
+    assert ("PD127" in findings_of(f"```\n{request}\n```\n\nThe log:\n\n```\n{log}\n```\n")) is is_reported
