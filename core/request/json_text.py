@@ -51,6 +51,7 @@ _MENDED = {
     "comma": "A comma before the closing bracket was left out; JSON does not allow it.",
     "comment": "A comment was left out; JSON has none.",
     "quotes": 'Typographic quotes were read as `"`, the only ones that JSON allows.',
+    "single": 'Single quotes were read as `"`, the only ones that JSON allows.',
     "key": "A key without quotes was read as if it were quoted.",
     "python": "Python's `True`, `False` or `None` was read as JSON's `true`, `false` or `null`.",
     "control": "A raw line break or control character inside a string was kept; JSON requires it to be escaped.",
@@ -190,7 +191,7 @@ class JsonText:
             raise self._error("The string that begins here has no closing quote.")
         inner = match[1]
         if quote != '"':
-            self._repair("quotes", start)
+            self._repair("single" if quote == "'" else "quotes", start)
             self.python_like |= quote == "'"
             inner = _BARE_QUOTE.sub(_escape_quote, inner)
         if _CONTROL.search(inner):

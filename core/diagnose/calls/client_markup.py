@@ -87,8 +87,8 @@ _BEGINS = (  # of an answer, in a transcript of AutoGen, or below a word for it
 _AGENTS = re.compile(
     _BEGINS
     + r"\{\s{0,20}[\"'](?:(?:tool|function|action)(?:_name)?[\"']\s{0,4}:\s{0,4}[\"']([\w.:/-]{1,100})[\"']\s{0,4},"
-    r"\s{0,20}[\"'](?:(?:tool_|action_)?(?:arguments|args|input|parameters|params))"
-    r"|name[\"']\s{0,4}:\s{0,4}'([\w.:/-]{1,100})'\s{0,4},\s{0,20}'(?:arguments|parameters|args))[\"']\s{0,4}:"
+    r"\s{0,20}[\"'](?:(?:tool_|action_)?(?:arguments|args|input|parameters|params)))[\"']\s{0,4}:(?=\s{0,8}[{\"'])"
+    r"(?!\s{0,8}\{\s{0,8}[\"'](?:type[\"']\s{0,4}:\s{0,4}[\"']object|properties)[\"'])"
 )
 _WRAPPED = re.compile(  # a list of calls as a field, each with its name first: no answer and no delta has that
     _BEGINS + r"\{\s{0,20}\"tool_calls\"\s{0,4}:\s{0,4}\[\s{0,20}\{\s{0,20}"
@@ -96,8 +96,10 @@ _WRAPPED = re.compile(  # a list of calls as a field, each with its name first: 
 )
 _PRINTED = re.compile(
     _BEGINS
-    + r"\[?\s{0,8}\{\s{0,20}[\"']id[\"']: ?[\"'][^\"']{0,100}[\"'],\s{1,20}[\"']type[\"']: ?[\"']function[\"'],\s{1,20}"
-    r"[\"']function[\"']: ?\{\s{0,20}[\"']name[\"']: ?[\"']([\w.:/-]{1,100})[\"']"
+    + r"\[?\s{0,8}\{\s{0,20}(?:[\"']id[\"']: ?[\"'][^\"']{0,100}[\"'],\s{1,20}[\"']type[\"']: ?[\"']function[\"'],"
+    r"\s{1,20}[\"']function[\"']: ?\{\s{0,20}[\"']name[\"']: ?[\"']([\w.:/-]{1,100})[\"']"
+    r"|'name'\s{0,4}:\s{0,4}'([\w.:/-]{1,100})'\s{0,4},\s{0,20}'(?:arguments|parameters|args)'\s{0,4}:\s{0,8}\{"
+    r"(?!\s{0,8}'(?:type'\s{0,4}:\s{0,4}'object|properties)'))"
 )
 _RPC = re.compile(
     r"\{(?:\s{0,20}\"(?:jsonrpc|id|method)\"\s{0,4}:\s{0,4}(?:\"[^\"\n]{0,80}\"|\d{1,20}|null)\s{0,4},){1,3}"

@@ -28,8 +28,8 @@ from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
 from prompt_debugger.core.evidence.errors.printed import error_of_print
 from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
 from prompt_debugger.core.evidence.errors.tool_lists import complete_list
-from prompt_debugger.core.evidence.errors.unknown import error_by_meaning, is_of_other_template
-from prompt_debugger.core.evidence.errors.values import error_of_value
+from prompt_debugger.core.evidence.errors.unknown import error_by_meaning, is_about_chat, is_of_other_template
+from prompt_debugger.core.evidence.errors.values import error_of_value, is_of_other_data
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
 from prompt_debugger.core.evidence.no_errors.programs import below_source, is_source, is_unfilled
 from prompt_debugger.core.evidence.no_errors.transcripts import drop_unreported, is_judgement
@@ -86,6 +86,7 @@ _OF_REQUEST = re.compile(
     r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
 )
 _QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break
+_ANSWERED = re.compile(r"\bAPI\b|\b[45]\d\d\b")  # by a server
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 
@@ -283,7 +284,7 @@ def _read_exception(text: str) -> FoundError | None:
     message = text[last.end() :]
     name = last[1]
     body = (
-        _body_in(message)
+        _body_in(message, text)
         or _listed_in(message)
         or (cut_body_in(message) if _CUT_LIST.search(message) is not None else None)
     )
@@ -370,15 +371,25 @@ def _body_at_start(text: str) -> Refusal | None:
     return error_of_value(python_value_at(first, 0)) if first.startswith("{'") else None
 
 
-def _body_in(text: str) -> Refusal | None:
-    """Return the first body of an error within a text, as JSON or as Python prints it."""
+def _body_in(text: str, whole: str = "") -> Refusal | None:
+    """Return the first body of an error within a text, as JSON or as Python prints it.
+
+    Args:
+        text: The text.
+        whole: The text with what is before it, which may show that a list of faults is of other data than chats.
+    """
     for index, start in enumerate(BODY.finditer(text)):
         if index >= MAX_STARTS:
             return None
-        found = error_of_value(value_at(text, start.start()))
-        if found is not None:
+        value = value_at(text, start.start())
+        found = error_of_value(value)
+        if found is not None and not (is_of_other_data(value) and not _may_be_of_chat(whole or text)):
             return found
     return None
+
+
+def _may_be_of_chat(text: str) -> bool:
+    return _ANSWERED.search(text) is not None or is_about_chat(text)
 
 
 def _rebuild(refusal: Refusal, status: int | None, name: str | None) -> Refusal:

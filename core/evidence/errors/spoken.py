@@ -23,6 +23,7 @@ from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_tex
 from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, may_report
 from prompt_debugger.core.evidence.errors.unknown import SCORE_ALONE, error_by_meaning
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
+from prompt_debugger.core.evidence.no_errors.names import drop_names, has_come
 from prompt_debugger.core.evidence.no_errors.programs import is_command, is_of_program, is_unfilled
 from prompt_debugger.core.evidence.no_errors.transcripts import drop_unreported
 from prompt_debugger.core.evidence.no_errors.wording import is_of_page
@@ -45,6 +46,7 @@ _MARKS = re.compile(r"\A(?:(?:[>*#+-]{1,4}|//) {1,3}|\d{1,2}[.:)] |[>|]\s)+")
 _JOINED = re.compile(r"\n[ \t]*//[ \t]{3,}(?=\S)")  # a comment that continues below
 _KEPT_BODY = re.compile(r'"\{\\{1,3}"(?:error|message|object|detail|type)\\{1,3}"')
 _PHRASES = frozenset(name for names in STATUS_NAMES.values() for name in names)
+_STATUS = re.compile(r"\A(?:HTTP )?[45]\d\d:? ")
 _ROW = re.compile(r"[\s\d.,|+\[\]-]*+(?:(?:True|False|None|[Nn]a[Nn]|inf)[\s\d.,|+\[\]-]*+)*+")  # of a table of numbers
 _RAISES = re.compile(r"(?:raise [A-Z]\w{2,60}\(|throw new [A-Z]\w{2,60}\()")  # a line of code, which nothing reported
 # Under these keys a definition says what it is for, and a model its answer.
@@ -57,6 +59,7 @@ _FIELD = re.compile(r"\"(?:description|title|summary|help|\$comment)\" ?:")  # o
 _MIN_OF_PARAGRAPH = 61  # characters of a line that the next one continues
 _GOES_ON = (*string.ascii_lowercase, ",")  # its end
 _BY_PERSON = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|issue|bug)\b")
+_SENTENCE = re.compile(r"(?:[^\W\d_]{2,}[ ,]+){2}[^\W\d_]{2,}")  # three words in a row
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 
@@ -75,10 +78,10 @@ def spoken_error(text: str) -> FoundError | None:
         found = error_of_text(candidate)
         if found is not None and found.score == SCORE_ALONE:
             continue
-        if found is not None and found.refusal.message not in _PHRASES:
+        if found is not None and _STATUS.sub("", found.refusal.message) not in _PHRASES:
             return found
         if found is not None:
-            status = status or found  # a reason may be elsewhere
+            status = status or (found if _is_met(candidate, text) else None)  # a reason may be elsewhere
             continue
         by_meaning = error_by_meaning(candidate, text)
         if by_meaning is not None:
@@ -95,6 +98,12 @@ def _read_kept_body(text: str, status: FoundError | None) -> FoundError | None:
     inner = innermost(text[body.start() + 1 :])
     found = error_by_meaning(inner.words, text)
     return None if found is None else FoundError(replace(found[0], status=status.refusal.status), found[1])
+
+
+def _is_met(status: str, text: str) -> bool:
+    """Return whether a status that a text names came: it is all of a line, or the text says that something failed."""
+    lines = (line for line in text.split("\n") if status in line)
+    return any(_SENTENCE.search(drop_names(_MARKS.sub("", line.strip()))) is None for line in lines) or has_come(text)
 
 
 def _candidates(text: str) -> Iterator[str]:

@@ -26,6 +26,7 @@ from prompt_debugger.core.evidence.errors.tracebacks import (
 from prompt_debugger.core.evidence.no_errors.data import drop_documents
 from prompt_debugger.core.evidence.no_errors.documentation import is_heading
 from prompt_debugger.core.evidence.no_errors.manuals import drop_guidance, is_manual
+from prompt_debugger.core.evidence.no_errors.names import drop_names, has_come
 from prompt_debugger.core.evidence.no_errors.programs import is_field_of_calls, is_source
 from prompt_debugger.core.evidence.no_errors.wording import is_of_page
 from prompt_debugger.core.known_errors import Cause, Classified, classes_of, speaker_of
@@ -49,6 +50,15 @@ _OF_OTHERS = re.compile(
     r"|\berror(?:\[|: ?|, )E0\d{3}\b",
     re.IGNORECASE,
 )
+# The logs of daemons, which count unless a word in them is of chat requests.
+_OF_DAEMONS = re.compile(
+    r"\bsystemd(?:-\w{1,20})?\[\d{1,7}\]: |\[\d{1,7}\] (?:ERROR|FATAL|LOG|STATEMENT|DETAIL|HINT):  "
+    r"|\bWORKER TIMEOUT \(pid:\d"
+    r"|\bError response from daemon\b|\bpassword authentication failed for user\b|\btoo many clients already\b"
+    r"|\[(?:error|crit|alert|emerg)\] \d{1,7}#\d{1,7}: |\brelation \"[^\"\n]{1,80}\" does not exist\b|\bapache2?\[\d"
+    r"|\b(?:kernel|cron|dockerd|containerd|postfix/\w{1,20}|dovecot|named|ntpd|chronyd|NetworkManager)"
+    r"(?:\[\d{1,7}\])?: "
+)
 # A proxy's error about a request to an address that serves no model.
 # `I use vLLM and get `openai_harmony.HarmonyError`.`
 _MET = re.compile(
@@ -57,6 +67,10 @@ _MET = re.compile(
 )
 _PROXIED = re.compile(
     r"request: \"[A-Z]{3,7} (?!\S*(?:/v\d|chat|complet|generat|messages|model|respons|embed|/api/|infer|predict))/"
+)
+_SENTENCE = re.compile(r"(?:[^\W\d_]{2,}[ ,]+){2}[^\W\d_]{2,}")  # three words in a row
+_WHEN_RAISED = re.compile(
+    r"\W{0,3}(?:is |are )?(?:raised|thrown|occurs|happens|returned|emitted) (?:if|when|by|for|on|with)\b"
 )
 _RAISES = re.compile(r"\braise [A-Z]\w{2,60}(?:Error|Exception)\(")
 # A timeout that does not say what was waited for: any program may report one.
@@ -79,7 +93,7 @@ _OF_CHAT = re.compile(
     r"|langchain(?:4j)?|langgraph|spring[ .-]?ai|springframework\.ai|semantic ?kernel|chatlas|crewai"
     r"|llama_?index|pydantic[_ ]ai|smolagents|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference"
     r"|huggingface|transformers|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)"
-    r"|/api/(?:chat|generate|tags|version)|:11434|:1234\b|ai_apicallerror|ai_\w{3,40}error"
+    r"|/api/(?:chat|generate|tags|version)|:11434|ai_apicallerror|ai_\w{3,40}error"
     r"|tool_?(?:call|use)(?:_?id|s|block|part|chunk|message|result)?\b|tool_?(?:message|invocation)\b|function_?call",
     re.IGNORECASE,
 )
@@ -105,7 +119,9 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
         text = text[-MAX_ALONE * 40 :]
     whole = whole[-MAX_ALONE * 40 :] or text
     text = drop_guidance(drop_documents(text))
-    is_foreign = _OF_OTHERS.search(whole) is not None and speaker_of(whole) is None
+    is_foreign = (_OF_OTHERS.search(whole) is not None and speaker_of(whole) is None) or (
+        _OF_DAEMONS.search(whole) is not None and not is_about_chat(whole)
+    )
     statements = () if is_foreign or is_source(text) or is_manual(text) else tuple(statements_in(text))
     statements = tuple(one for one in statements if _is_met(one, text) or not _is_of_others(one))
     if not statements:
@@ -116,6 +132,8 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
     for statement in statements:
         sentence = f"{statement.name}: {statement.words}" if statement.name else statement.words
         found = next(classes_of(sentence, around), None)
+        if found is not None and not statement.name and _only_names(statement.words, around, whole):
+            continue
         if found is None:
             rest.append(statement)
         elif found.error.is_distinctive or is_of_chat or _is_of_connection(found, statement, text):
@@ -164,10 +182,18 @@ def _is_met(said: Statement, text: str) -> bool:
 def _is_of_others(said: Statement) -> bool:
     """Return whether words are source, a field of calls, of a page, or a proxy's error about some other page."""
     words = said.words
-    if not said.name and is_of_page(words):
+    if _WHEN_RAISED.match(words) is not None or (not said.name and is_of_page(words)):
         return True
     is_source_line = _RAISES.search(words) is not None
     return is_source_line or is_field_of_calls(words) or is_heading(words) or _PROXIED.search(words) is not None
+
+
+def _only_names(words: str, around: str, text: str) -> bool:
+    """Return whether words are of an error only by a name in a sentence, and nothing says that it came."""
+    bare = drop_names(words)
+    if bare == words or not _SENTENCE.search(drop_names(text)) or has_come(text):
+        return False
+    return next(classes_of(bare, around), None) is None
 
 
 def _quoted_alone(statement: Statement, found: Classified) -> Statement:

@@ -31,6 +31,16 @@ _WORDS_BESIDE = ("message", "error_message", "detail", "reason", "content", "tex
 _TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
 
 
+# Where a validator finds faults of chat requests, their answers and streams; other data has other names.
+_OF_CHATS = frozenset(
+    {
+        "messages", "model", "tools", "tool_choice", "prompt", "input", "contents", "system", "max_tokens", "role",
+        "temperature", "response_format", "stream", "choices", "usage", "object", "type", "error", "id", "content",
+        "candidates", "output", "functions", "parameters", "arguments", "args", "tool_calls", "toolCalls", "delta",
+        "toolCallId", "result", "value", "parts", "params", "method", "jsonrpc", "created", "finish_reason", "index",
+        "message",
+    }
+)  # fmt: skip
 _WRAPPED = re.compile(r"\n[ \t]*")
 _DEPTH = 3  # of objects in a body
 
@@ -177,6 +187,17 @@ def _read_issues(issues: JSON) -> Refusal | None:
     faults = faults_of_issues(issues)
     words = words_of_value({"detail": faults}) if faults else None
     return None if words is None or not words.text else Refusal(None, words.text, words.field)
+
+
+def is_of_other_data(value: JSON) -> bool:
+    """Return whether a value is a validator's list of faults, none of them in what chat requests and answers hold.
+
+    >>> [is_of_other_data([{"path": [name], "message": "Required"}]) for name in ("messages", "street")]
+    [False, True]
+    """
+    faults = faults_of_issues(value)
+    places = [place for fault in faults if isinstance(place := as_object(fault).get("loc"), list)]
+    return bool(faults) and not any(str(step).split("[")[0] in _OF_CHATS for place in places for step in place[1:])
 
 
 def _read_node(value: JSONObject) -> JSONObject:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from prompt_debugger.core.evidence.no_errors.advice import drop_advice_on_errors, is_section_on_errors
+from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
 from prompt_debugger.core.evidence.no_errors.data import drop_documents, is_tagged
 from prompt_debugger.core.evidence.no_errors.denied import drop_denied
 from prompt_debugger.core.evidence.no_errors.manuals import drop_guidance, drop_manual, is_manual
+from prompt_debugger.core.evidence.no_errors.names import drop_headed, drop_listed_names
 from prompt_debugger.core.evidence.no_errors.programs import drop_handlers, is_program, is_source
 from prompt_debugger.core.evidence.no_errors.settings import is_settings
 from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
@@ -23,12 +25,13 @@ def reports_nothing(text: str, *, by_words: bool = False) -> bool:
     """
     if is_program(text) or is_retrieved(text) or is_settings(text) or is_faq(text) or is_snippet(text):
         return True
-    if is_section_on_errors(text):
+    if is_section_on_errors(text) or is_catalogue(text):
         return True
     return by_words and (is_source(text) or is_manual(text) or is_tagged(text))
 
 
 def drop_unmeant(text: str, *, by_words: bool = False) -> str:
     """Return a text without what names errors that did not come; `by_words` as in `reports_nothing`."""
-    text = drop_advice_on_errors(drop_handlers(drop_manual(drop_captions(text))))
+    text = drop_headed(drop_listed_names(drop_manual(drop_captions(text))))
+    text = drop_advice_on_errors(drop_handlers(text))
     return drop_denied(drop_guidance(drop_documents(text)) if by_words else text)

@@ -12,17 +12,24 @@ from __future__ import annotations
 import re
 
 _BULLET = r"[ \t]{0,8}(?:[-*+\u2022]|\d{1,2}[.)])[ \t]{1,3}"
-_ITEM = re.compile(rf"(?m)^{_BULLET}[^\n]*(?:\n[ \t]{{1,12}}(?!{_BULLET})\S[^\n]*){{0,20}}")
+_COMMIT = r"(?:fix|feat|chore|docs|refactor|perf|tests?|build|ci)(?:\([\w./ -]{1,40}\))?!?: "
+_ITEM = re.compile(rf"(?m)^(?:{_BULLET}|(?={_COMMIT}))[^\n]*(?:\n[ \t]{{1,12}}(?!{_BULLET})\S[^\n]*){{0,20}}")
 _CHANGED = re.compile(
-    rf"{_BULLET}[^\w\n]{{0,4}}(?:(?:Fix|Add|Remov|Drop|Chang|Updat|Deprecat|Support|Improv|Introduc|Renam|Mov|Bump|Refactor"
+    rf"(?:{_BULLET}|(?={_COMMIT}))[^\w\n]{{0,4}}"
+    r"(?:(?:[Ff]ix|[Aa]dd|Remov|Drop|Chang|Updat|Deprecat|Support|Improv|Introduc|Renam|Mov|Bump|Refactor"
     r"|Relax|Allow|Revert|Handl|Implement|Upgrad|Correct|Ensur|Rais|Import|Switch|Replac|Prevent|Avoid|Clarif|Document"
     r"|Expos|Enabl|Disabl|Rework|Simplif|Emit)(?:e|es|ed|s|ped|ied|y|ing)?\b(?!:)"
-    r"|(?:fix|feat|chore|docs|refactor|perf|tests?|build|ci)(?:\([\w./ -]{1,40}\))?!?: )"
+    rf"|[Nn]o longer |{_COMMIT})"
 )
 _REFERENCE = re.compile(
     r"[(\[]#\d{1,6}[)\],]|\((?:Pull|PR|GH|Issue)[ -]?#?\d|#\d{1,6} <https?:|/(?:pull|issues)/\d|\bby @\w|\bGH-\d"
 )
 _REPORTS = re.compile(r"Traceback|[\"']error[\"']|\b[Ee]rror code: \d|\b(?:I|[Mm]y|[Ww]e|[Oo]ur|got|getting)\b")
+# What was got before the change, and not after it.
+_NO_MORE = re.compile(
+    rf"(?:{_BULLET})?[^\w\n]{{0,4}}(?:[Ff]ix(?:e[sd])?\b(?:\([\w./ -]{{1,40}}\))?!?:? |[Nn]o longer |[Aa]void(?:s|ed)? "
+    r"|[Pp]revent(?:s|ed)? |[Ss]top(?:s|ped)? |[Rr]esolved? )[^\n]{0,80}?\b(?:got|getting)\b"
+)
 _LABELLED = re.compile(
     rf"(?m)^{_BULLET}\*\*(?:[45]\d\d\b[^*\n]{{0,60}}|(?:ERROR|WARN(?:ING)?|INFO|DEBUG|CRITICAL|FATAL|TRACE)\b[^*\n]{{0,30}}"
     r"|[\"'`\u201c][^*\n]{1,80}[\"'`\u201d] errors?)(?:\*\*:|:?\*\*)[^\n]*(?:\n|\Z)"
@@ -51,4 +58,4 @@ def drop_release_notes(text: str) -> str:
 
 def _is_change(item: str) -> bool:
     is_told = _CHANGED.match(item) is not None or _REFERENCE.search(item) is not None
-    return is_told and _REPORTS.search(item) is None
+    return is_told and _REPORTS.search(_NO_MORE.sub("", item)) is None

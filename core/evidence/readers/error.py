@@ -7,7 +7,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Request
 from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_text, text_before_exception
-from prompt_debugger.core.evidence.errors.values import error_of_value
+from prompt_debugger.core.evidence.errors.values import error_of_value, is_of_other_data
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -27,7 +27,7 @@ def finds(paste: Paste) -> float:
     if isinstance(value, dict) and _exchange(value) is not None:
         return 0.95
     if value is not None:
-        return 0.0 if error_of_value(value) is None else 0.9
+        return 0.0 if error_of_value(value) is None or is_of_other_data(value) else 0.9
     found = error_of_text(paste.text)
     if found is None or recognise(paste.text) in _OTHER_FORMS:
         return 0.0

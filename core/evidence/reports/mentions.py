@@ -87,7 +87,7 @@ _SIGNS = (
     ),
     ("tensorrt-llm", re.compile(r"[\"']?disaggregated_params[\"']?[:=]")),
     ("llama.cpp", re.compile(r"[\"']?(?:predicted_per_token_ms|__verbose)[\"']?[:=]")),
-    ("lm-studio", re.compile(r"\blocalhost:1234\b|127\.0\.0\.1:1234\b|@lmstudio\b")),
+    ("lm-studio", re.compile(r"@lmstudio\b")),
 )
 _OF_MLX = frozenset({"mlx-lm", "mlx-vlm"})
 _MLX_SERVERS = frozenset({"mlx-openai-server", "omlx", "rapid-mlx", "vllm-mlx", "lm-studio"})

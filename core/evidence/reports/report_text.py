@@ -17,6 +17,7 @@ from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.errors.unknown import other_program
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
 from prompt_debugger.core.evidence.no_errors.manuals import is_manual
 from prompt_debugger.core.evidence.no_errors.programs import has_code, is_source
 from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
@@ -123,7 +124,9 @@ def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
     if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
         return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
     whole = "\n".join(one.text for one in blocks)
-    if is_manual(whole) or is_snippet(whole.replace("=\n{", "={")):  # a value that is a block of its own
+    if (
+        is_manual(whole) or is_catalogue(whole) or is_snippet(whole.replace("=\n{", "={"))
+    ):  # a value that is a block of its own
         return True
     above, below = (
         "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)

@@ -36,7 +36,7 @@ def test_plain_json_is_kept_whole_and_nothing_is_reported() -> None:
         ('{"messages": [{"role": "user", "content": "hi"},],}', "comma"),
         ('{"messages": [{"role": "user", "content": "hi"}] // end\n}', "comment"),
         ('{/* a */ "messages": [{"role": "user", "content": "hi"}]}', "comment"),
-        ("{'messages': [{'role': 'user', 'content': 'hi'}], 'stream': false}", "Typographic quotes"),
+        ("{'messages': [{'role': 'user', 'content': 'hi'}], 'stream': false}", "Single quotes"),
         ("{“messages”: [{“role”: “user”, “content”: “hi”}]}", "Typographic quotes"),
         ('{messages: [{role: "user", content: "hi"}]}', "key without quotes"),
         ('{"messages": [{"role": "user", "content": "hi"}], "stream": False, "x": null}', "Python"),
