@@ -47,6 +47,8 @@ _NOT_WHOLE = (
 )
 _CALLS_LEFT_OUT = "left out of the answer"  # how the note on calls goes on whose number comes first
 REPORTED = "the server reported an error: "  # how what was read begins where the answer itself reports an error
+EVENTS_NOT_ASKED = "a stream of events, for which it was not asked"  # in place of one document
+MESSAGE_IN_EVENTS = "the events of the stream contain `message` and no `delta`"
 NOT_IN_SNIPPET = "is not known from the snippet"  # and a placeholder stands for it likewise
 NEW_IN_EVERY_RUN = "gives a new value in every run"  # so that a placeholder stands for it in the request
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"

@@ -19,6 +19,7 @@ from prompt_debugger.core.complete.shapes import count_values, ids_of
 from prompt_debugger.core.sandbox import job
 
 _ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are not an id
+_KINDS = {list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
 _TOKEN_ID = re.compile(r"token_id:([0-9]{1,18})")
 
 
@@ -40,6 +41,8 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     """
     whole = as_object(answer)
     choice, choice_problem = _first_choice(whole)
+    if not isinstance(answer, dict):
+        choice_problem = f"the answer is not an object but {_KINDS.get(type(answer), 'a number')}"
     message = choice.get("message")
     stop_reason = stop_reason_of(choice.get("stop_reason"))
     wrong = problem_of_error(whole) or choice_problem or problem_of_error(choice)  # OpenRouter puts it there
@@ -170,8 +173,10 @@ def _candidates_of(by_id: JSONObject) -> tuple[TokenLogprob, ...]:
 def _first_choice(answer: JSONObject) -> tuple[JSONObject, str | None]:
     """Return the choice with index 0, or the first there is, and what is wrong with the choices."""
     choices = answer.get("choices")
+    if "choices" not in answer:
+        return {}, "the answer contains no `choices`"
     if not isinstance(choices, list):
-        return {}, f"the answer contains no list of choices, only {shorten(choices)}"
+        return {}, f"the answer contains no list of choices, only {'null' if choices is None else shorten(choices)}"
     objects = objects_in(choices)
     if not objects:
         return {}, "the answer contains no choice" if not choices else f"the first choice is {shorten(choices[0])}"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from prompt_debugger.core.base.comparable import MESSAGE_IN_EVENTS, REPORTED
 from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.base.json_values import as_count, as_object, objects_in
 from prompt_debugger.core.base.types import ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
@@ -45,6 +46,8 @@ OnDelta = Callable[[StreamDelta], None]
 OnPromptIds = Callable[[tuple[int, ...]], None]
 
 _DONE = "[DONE]"
+_ERROR = "error"
+_ERROR_CHARS = 1_000  # of its words
 _END_ALONE = "the stream contains nothing but `[DONE]`"
 
 
@@ -67,6 +70,7 @@ class ChatStreamReader:
         self._problem: Problem | None = None
         self._event_count = 0
         self._is_of_completions = True
+        self._has_messages_alone = True
         self._of_others: list[tuple[ChatChoice, float]] = []
         self.is_done = False
 
@@ -108,17 +112,8 @@ class ChatStreamReader:
         self._take_others()
         if failure is not None:
             self._note(failure)
-        elif self._event_count == 0:
-            self._note(Problem(f"the stream ended without any event; it contained {shorten(body)}"))
-        elif not self._deltas and self._problem is None and self._usage is not None:
-            self._note(Problem("the stream contained the server's token count but no delta"))
-        elif not self._deltas:
-            is_more = self._event_count > self.is_done
-            self._note(Problem("no event of the stream contains a choice" if is_more else _END_ALONE))
-        elif self._deltas and self._is_of_completions:
-            self._note(Problem("the events of the stream contain the text of raw completions and no delta"))
-        elif not self.is_done and self._finish_reason is None:
-            self._note(Problem("the stream ended without a finish reason and without `[DONE]`"))
+        elif (lack := self._find_lack(body)) is not None:
+            self._note(Problem(lack))
         if self._assembler.has_unread_calls:
             words = f"the stream contains more than {MAX_CALLS:,} tool calls; the first {MAX_CALLS:,} are read"
             self._note(Problem(words, "too-much"))
@@ -142,8 +137,24 @@ class ChatStreamReader:
             unread=None if self._problem is None else self._problem.unread,
         )
 
+    def _find_lack(self, body: str) -> str | None:
+        """Return what a stream that did not break off should contain and does not."""
+        if self._event_count == 0:
+            return f"the stream ended without any event; it contained {shorten(body)}"
+        if not self._deltas and self._problem is None and self._usage is not None:
+            return "the stream contained the server's token count but no delta"
+        if not self._deltas:
+            return "no event of the stream contains a choice" if self._event_count > self.is_done else _END_ALONE
+        if self._is_of_completions:
+            return "the events of the stream contain the text of raw completions and no delta"
+        if self._has_messages_alone:
+            return MESSAGE_IN_EVENTS
+        if not self.is_done and self._finish_reason is None:
+            return "the stream ended without a finish reason and without `[DONE]`"
+        return None
+
     def _takes_end(self, event: SseEvent) -> bool:
-        """Count an event, and return whether it is the one that ends the stream."""
+        """Count an event, and return whether it is read with that: the one that ends the stream, an error in words."""
         self._event_count += 1
         if event.data.strip() == _DONE:
             self.is_done = True
@@ -151,6 +162,9 @@ class ChatStreamReader:
         if not event.is_utf8:
             words = f"event {self._event_count} of the stream is not UTF-8; U+FFFD stands for what was unreadable"
             self._note(Problem(words))
+        if event.event == _ERROR and event.data.strip() and not event.data.lstrip().startswith("{"):
+            self._note(Problem(f"{REPORTED}{' '.join(event.data[:_ERROR_CHARS].split())}"))
+            return True
         return False
 
     def _take(self, chunk: ChatChunk, at_s: float) -> None:
@@ -192,6 +206,7 @@ class ChatStreamReader:
         item = StreamDelta(choice.delta, ids, choice.finish_reason, at_s)
         self._deltas.append(item)
         self._is_of_completions = self._is_of_completions and choice.is_plain
+        self._has_messages_alone = self._has_messages_alone and choice.is_message
         if self._on_delta is not None:
             self._on_delta(item)
 
@@ -227,6 +242,7 @@ class ChatChoice(NamedTuple):
         value_count: How many values the delta is made of.
         number: Which choice it is.
         is_plain: Whether it has the text of a raw completion in place of a delta.
+        is_message: Whether it has a message in place of a delta.
     """
 
     delta: JSONObject
@@ -237,6 +253,7 @@ class ChatChoice(NamedTuple):
     value_count: int = 1
     number: int = 0
     is_plain: bool = False
+    is_message: bool = False
 
 
 @admit
@@ -297,4 +314,5 @@ def _choice_of(chunk: JSONObject, choice: JSONObject, delta: JSONObject, count: 
         count,
         as_count(choice.get("index")) or 0,
         isinstance(choice.get("text"), str) and not choice.keys() & {"delta", "message"},
+        bool(choice.get("message")) and not choice.get("delta"),
     )

@@ -132,7 +132,11 @@ def _is_of_the_way(error: BackendError) -> bool:
     """Return whether an error says that no answer arrived, and nothing about what the model wrote."""
     if error.unread is not None or error.kind == _NOT_ASKED:
         return False
-    return error.status is None or error.kind in ("page", "proxy", "not-json") or error.status in _ABOUT_US
+    return (
+        error.status is None
+        or error.kind in ("page", "proxy", "not-json", "broken-answer")
+        or error.status in _ABOUT_US
+    )
 
 
 def not_asked() -> BackendError:

@@ -6,6 +6,7 @@ type is treated as absent here, and said by the stage that reads requests.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ class TextField(NamedTuple):
     field: str
     role: str
     text: str
+
+
+_ONE_TEXT: JSONObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 
 
 class CallField(NamedTuple):
@@ -125,8 +129,11 @@ def request_tools(request: Request) -> tuple[ToolField, ...]:
     for index, tool in enumerate(as_list(request.body.get("tools"))):
         function = as_object(as_object(tool).get("function"))
         name = as_text(function.get("name"))
+        custom = as_object(as_object(tool).get("custom"))
         if name is not None:
             tools.append(ToolField(f"tools[{index}].function", name, function.get("parameters")))
+        elif (name := as_text(custom.get("name"))) is not None:
+            tools.append(ToolField(f"tools[{index}].custom", name, _ONE_TEXT))
     return tuple(tools)
 
 
@@ -154,6 +161,8 @@ def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ..
         if isinstance(call, dict):
             has_function = isinstance(call.get("function"), dict)
             function = as_object(call.get("function")) if has_function else call
+            if not has_function and isinstance(call.get("custom"), dict):
+                has_function, function = True, _as_function(as_object(call["custom"]))
             calls.append(
                 CallField(
                     f"{prefix}tool_calls[{index}]",
@@ -164,6 +173,13 @@ def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ..
                 )
             )
     return tuple(calls)
+
+
+def _as_function(custom: JSONObject) -> JSONObject:
+    """Return a call of a custom tool of OpenAI as that of a function with one text."""
+    written = custom.get("input")
+    arguments = json.dumps({"input": written}, ensure_ascii=False) if isinstance(written, str) else written
+    return {"name": custom.get("name"), "arguments": arguments}
 
 
 def history_calls(request: Request) -> Iterator[CallField]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_count
@@ -62,12 +63,24 @@ def output_limit(trace: Trace) -> OutputLimit:
     if cap is None:
         text = "Send your own `max_tokens`: the request sets none, so the server's default cut the output."
         return OutputLimit("a limit that the request does not set", Step(text))
+    if reaches_cap and written is None and not is_sure and _is_shorter(trace, cap or 0):
+        text = (
+            f"Check the token counts of the server: raise `{_name_of_cap(trace)}` ({cap} now) if output that is not "
+            "shown used it up; else the context is full, or the server has a limit."
+        )
+        return OutputLimit("a limit on its tokens", Step(text))
     if reaches_cap:
         return OutputLimit("max_tokens", Step(f"Raise `{_name_of_cap(trace)}` ({cap} now)."), is_requested=True)
     return OutputLimit(
         f"a limit other than max_tokens, after {written} of {cap} tokens",
         Step("Check the server for an additional limit on output or context: `max_tokens` did not end the output."),
     )
+
+
+def _is_shorter(trace: Trace, cap: int) -> bool:
+    """Return whether an answer shows less than a limit of so many tokens allows: no token is shorter than a byte."""
+    chat = trace.chat
+    return chat is not None and len(json.dumps(chat.message, ensure_ascii=False).encode("utf-8", "replace")) < cap
 
 
 def prompt_tokens(trace: Trace) -> int | None:

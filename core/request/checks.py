@@ -269,6 +269,8 @@ def _check_tool_calls(path: Path, calls: JSON) -> Iterator[Problem]:
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(call, dict):
             yield _fatal(at, f"A tool call must be an object, not {_kind_of(call)} {shorten(call, 40)}.")
+        elif not isinstance(function, dict) and isinstance(call.get("custom"), dict):
+            yield Problem(at, "This is a call of a custom tool of OpenAI; vLLM takes calls of functions alone.")
         elif not isinstance(function, dict):
             yield _fatal(
                 at, "This tool call has no `function` object.", 'Write `"function": {"name": …, "arguments": …}`.'

@@ -6,6 +6,7 @@ question about the weather in Paris, and what may be said of it.
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import dataclass, field
 
@@ -139,6 +140,15 @@ def _ended(finish_reason: str, **fields: JSON) -> JSONObject:
     return {"choices": [{"index": 0, "delta": {}, "finish_reason": finish_reason, **fields}]}
 
 
+def _packed_twice(data: bytes) -> bytes:
+    return gzip.compress(data[:30]) + gzip.compress(data[30:])
+
+
+_HEAD: JSONObject = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m"}
+_CHOICE: JSONObject = {"index": 0, "message": prose(), "finish_reason": "stop"}
+
+_LATIN = json.dumps({**_HEAD, "choices": [{**_CHOICE, "message": prose("Zürich")}]}, ensure_ascii=False)
+
 HEALTHY: dict[str, Shape] = {
     "OpenAI": Shape(message(None, call(), refusal=None, annotations=[]), choice={"logprobs": None}),
     "Azure, an empty first chunk": Shape(head=_AZURE, choice={"content_filter_results": {}}),
@@ -223,12 +233,29 @@ HEALTHY: dict[str, Shape] = {
             {"content": "", "tool_calls": [{"index": 0, "id": "", "function": {"arguments": None}}]},
         )
     ),
+    "an error field without a code or words": Shape(
+        reply=answer(200, {**_HEAD, "error": {"code": 0, "message": ""}, "choices": [_CHOICE]}),
+        streamed=stream(_SAID + event({"error": {"code": 0, "message": ""}, **_ended("stop")}) + DONE),
+    ),
+    "a custom tool's call": Shape(
+        message(None, {"id": "call_1", "type": "custom", "custom": {"name": "shell", "input": "ls"}}),
+        asks={"tools": [{"type": "custom", "custom": {"name": "shell"}}]},
+    ),
+    "a byte order mark before JSON": Shape(
+        reply=answer(200, b"\xef\xbb\xbf" + json.dumps({**_HEAD, "choices": [_CHOICE]}).encode()),
+        streamed=stream(_SAID + event(_ended("stop")) + DONE),
+    ),
+    "several members of gzip": Shape(
+        reply=answer(200, _packed_twice(json.dumps({**_HEAD, "choices": [_CHOICE]}).encode()), content_encoding="gzip"),
+        streamed=answer(
+            200, _packed_twice(_SAID + event(_ended("stop")) + DONE), "text/event-stream", content_encoding="gzip"
+        ),
+    ),
     "Spark, code 0 in each event": Shape(
         prose(), "stop", streamed=stream(_SAID + event({"code": 0, "message": "Success", **_ended("stop")}) + DONE)
     ),
 }
 
-_HEAD: JSONObject = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m"}
 _PIECES = b"".join(event({"choices": [{"index": 0, "delta": {"content": text}}]}) for text in ("It ", "is ", "sun"))
 
 
@@ -356,6 +383,43 @@ FAULTY: dict[str, Shape] = {
         reply=answer(200, {"error_code": 17, "error_msg": "Open api daily request limit reached"}),
         codes=("PD310",),
         said="instead of the answer: Open api daily request limit reached",
+    ),
+    "success false": Shape(
+        reply=answer(200, {"success": False, "message": "The quota of this account is used up"}),
+        codes=("PD310",),
+        said="instead of the answer: The quota of this account is used up",
+    ),
+    "null": Shape(reply=answer(200, b"null"), codes=("PD310",), said="it is `null`"),
+    "an error event in words": Shape(
+        streamed=stream(_PIECES + b"event: error\ndata: the upstream is overloaded\n\n"),
+        codes=("PD310",),
+        said="broke off: the upstream is overloaded",
+    ),
+    "an event that is a word": Shape(
+        streamed=stream(b'data: "ping"\n\n' + _SAID + event(_ended("stop")) + DONE),
+        codes=("PD310",),
+        said="An event of the streamed answer could not be read",
+    ),
+    "a message in place of a delta": Shape(
+        streamed=stream(event({"choices": [_CHOICE]}) + DONE), codes=("PD310",), said="in place of `delta`"
+    ),
+    "lines of JSON": Shape(
+        streamed=answer(200, (_SAID + event(_ended("stop"))).replace(b"data: ", b"").replace(b"\n\n", b"\n")),
+        codes=("PD310",),
+        said="as lines of JSON",
+    ),
+    "a stream for one document": Shape(
+        reply=answer(200, _SAID + event(_ended("stop")) + DONE, "text/event-stream"),
+        codes=("PD310",),
+        said="for which the request did not ask",
+    ),
+    "Latin-1": Shape(
+        reply=answer(200, _LATIN.encode("latin-1")), codes=("PD310", "PD418"), said="The answer is not UTF-8."
+    ),
+    "a role and nothing else": Shape(
+        streamed=stream(event({"choices": [{"index": 0, "delta": {"role": "assistant"}}]}) + DONE),
+        codes=("PD412",),
+        said="ended before it contained a text, a call or a finish_reason",
     ),
     "a queue": Shape(
         reply=answer(200, {"id": "sync-1", "status": "IN_QUEUE"}), codes=("PD310",), said="is not a chat completion"

@@ -127,7 +127,7 @@ def _checked_text(error: JSONObject) -> str | None:
 
 def error_of_answer(answer: JSONObject) -> JSON:
     """Return the error that an answer with a good status reports in the form of any vendor; `None` if it has none."""
-    if answer.get("error"):
+    if answer.get("error") and not (answer.get("choices") and _is_blank(answer["error"])):
         return answer["error"]
     if answer.get("choices"):
         return None
@@ -137,8 +137,15 @@ def error_of_answer(answer: JSONObject) -> JSON:
     if answer.get("errors") and isinstance(answer["errors"], list):
         return answer["errors"]
     code = next((answer[key] for key in ("error_code", "errorCode", "code") if answer.get(key)), None)
-    is_reported = code is not None and _search({key: answer.get(key) for key in _SENTENCE_KEYS}, 1)
+    is_reported = (code is not None or answer.get("success") is False) and _search(
+        {key: answer.get(key) for key in _SENTENCE_KEYS}, 1
+    )
     return {key: answer[key] for key in _SENTENCE_KEYS if key in answer} if is_reported else None
+
+
+def _is_blank(error: JSON) -> bool:
+    """Return whether an error has neither a code nor words, as one of a server that writes the field always."""
+    return not any(as_object(error).values()) if isinstance(error, dict) else not error
 
 
 def title_of_page(content_type: str, body: str) -> str:

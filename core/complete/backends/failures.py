@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
+from prompt_debugger.core.base.comparable import EVENTS_NOT_ASKED
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.http_status import status_name
 from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
@@ -91,6 +92,8 @@ _SIGN_IN_HINT = (
     "from programs with `--extra-headers`, or ask the server behind it."
 )
 _SIGN_IN = re.compile(r"[/.](?:log[_-]?in|sign[_-]?in|sso|saml2?|oauth2?|oidc|authorize|authelia|idp)\b", re.IGNORECASE)
+_SIGN_IN_TITLE = re.compile(r"a web page titled '(?:log|sign)[ -]?(?:in|on)\b", re.IGNORECASE)
+_EVENTS = re.compile(r"\s{0,100}(?:data|event):")
 _OTHER_KEY_HINT = (
     "The server did not accept the key that was sent: check the value of the environment variable given by "
     "`--api-key-env` (OPENAI_API_KEY by default), and that it is a key of this server."
@@ -222,10 +225,16 @@ def failure_of_format(call: Call, status: int, content_type: str, text: str, rea
     """Explain that an answer with a good status is not JSON."""
     problem = content_type.partition(";")[0].strip() or "no content type"
     page = title_of_page(content_type, text) or ("an empty body" if not text.strip() else "")
+    is_stream = _EVENTS.match(text) is not None
+    page = page or (EVENTS_NOT_ASKED if is_stream else "")
     message = f"{call} answered {status} with {page or f'{problem}, which is not JSON ({reason})'}"
     hint = (
         _LATER_HINT
         if status == _ACCEPTED
+        else "A gateway in between may stream every answer: ask for a stream, or check its settings."
+        if is_stream
+        else _SIGN_IN_HINT
+        if _SIGN_IN_TITLE.match(page)
         else "Is there an OpenAI-compatible server at this address? It must go up to and including `/v1`."
     )
     return BackendError(message, hint, kind="not-json", status=status, body=_excerpt(call, text))

@@ -57,6 +57,8 @@ T = TypeVar("T")
 _ERROR_BYTES = 65_536
 _PIECE_BYTES = 1 << 16  # of an unpacked answer at a time
 _PIECES_AT_ONCE = 16
+_MAGIC = b"\x1f\x8b"  # with which each member of a gzip file begins
+_MAX_MEMBERS = 10_000
 # Servers close idle connections after 5 s or more; one that is closed while we send would look like a failure.
 _IDLE_S = 2.0
 
@@ -227,7 +229,8 @@ class HttpConnection:
                 text.add(chunk)
                 if text.unreadable_count > MAX_UNREADABLE:
                     raise failure_of_length(stream.call, "bytes that are not UTF-8", MAX_UNREADABLE, text.head)
-            return Answer(stream.status, stream.headers, text.whole, text.is_utf8, stream.elapsed_s)
+            whole = text.whole.removeprefix("\ufeff")  # which JSON may begin with for those who read it
+            return Answer(stream.status, stream.headers, whole, text.is_utf8, stream.elapsed_s)
 
     def _call(self, method: str, path: str) -> Call:
         return Call(method, self.address.url_of(path), self._key, self._secrets)
@@ -357,7 +360,7 @@ async def unpacked(call: Call, response: httpx.Response) -> AsyncIterator[bytes]
         async for piece in response.aiter_raw():
             yield piece
     elif named in (["gzip"], ["x-gzip"]):
-        async for piece in _gunzipped(call, response.aiter_raw()):
+        async for piece in _gunzipped(call, response):
             yield piece
     else:
         raise BackendError(
@@ -368,26 +371,40 @@ async def unpacked(call: Call, response: httpx.Response) -> AsyncIterator[bytes]
         )
 
 
-async def _gunzipped(call: Call, raw: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    unpacker = zlib.decompressobj(GZIP)
-    async for packed in raw:
+async def _gunzipped(call: Call, response: httpx.Response) -> AsyncIterator[bytes]:
+    """Yield the bytes of all members of a gzip file: a server that packs piece by piece writes several."""
+    unpacker, members, size = zlib.decompressobj(GZIP), 1, 0
+    async for packed in response.aiter_raw():
         waiting, piece = packed, b""
-        while (waiting or len(piece) == _PIECE_BYTES) and not unpacker.eof:  # a full piece may have more after it
-            try:
-                piece = unpacker.decompress(waiting, _PIECE_BYTES)
-            except zlib.error as error:
-                raise _broken(call, str(error)) from None
-            waiting = unpacker.unconsumed_tail
+        size += len(packed)
+        if size > MAX_ANSWER_BYTES:  # what is packed can be longer than what comes of it
+            raise failure_of_size(call, MAX_ANSWER_BYTES, "")
+        while waiting or (len(piece) == _PIECE_BYTES and not unpacker.eof):  # a full piece may have more after it
+            if unpacker.eof and not waiting.startswith(_MAGIC[: len(waiting)]):
+                return  # what follows is not part of the answer
+            if unpacker.eof:
+                unpacker, members = zlib.decompressobj(GZIP), members + 1
+            if members > _MAX_MEMBERS:
+                raise failure_of_length(call, "gzip members", _MAX_MEMBERS, "")
+            piece = _unpack(unpacker, waiting, call, response)
+            waiting = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
             if piece:
                 yield piece
-        if unpacker.eof:
-            return  # what follows is not part of the answer
-    raise _broken(call, "it ends early")
+    if not unpacker.eof:
+        raise _broken(call, response, "it ends early")
 
 
-def _broken(call: Call, reason: str) -> BackendError:
+def _unpack(unpacker: zlib._Decompress, packed: bytes, call: Call, response: httpx.Response) -> bytes:
+    try:
+        return unpacker.decompress(packed, _PIECE_BYTES)
+    except zlib.error as error:
+        raise _broken(call, response, str(error)) from None
+
+
+def _broken(call: Call, response: httpx.Response, reason: str) -> BackendError:
     return BackendError(
         f"{call}: the answer is compressed with gzip and cannot be decompressed ({reason}).",
         "Turn compression off in the server or in the proxy in front of it.",
         kind="broken-answer",
+        status=response.status_code,
     )

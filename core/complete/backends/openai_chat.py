@@ -75,6 +75,8 @@ async def request_chat_stream(
             await events.read(feed, lambda: reader.is_done)
         except BackendError as error:
             failure = error
+        if failure is not None and failure.status is not None and reader.is_empty:
+            raise failure  # it is packed in a way that is not read: nothing of the answer is known
         if failure is None or failure.kind != "too-large":  # an event that we cut short is not the server's fault
             await events.finish(feed)
         if failure is None and reader.is_empty and is_page(stream.headers.get("content-type", ""), events.text):

@@ -3,7 +3,9 @@
 What it finds:
     An error from the server or the connection after the first part of the answer, streamed
     or whole, or instead of an answer; an answer without a choice or without a message; one
-    JSON document where a stream was requested; a whole answer in the form of another API.
+    JSON document where a stream was requested, or the reverse; a whole answer in the form of
+    another API, in lines of JSON, or in another encoding than UTF-8; an event that is no JSON
+    object in a stream that has its end; an error beside an answer that has its end.
     An answer that we stopped reading because it was too long or took too long is named as
     such. Silent where the request does not ask to stream and only our streamed repetition
     failed: the run's notes have it. A warning if a pasted stream merely has no end: it may
@@ -30,7 +32,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from prompt_debugger.core.base.comparable import REPORTED
-from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.json_values import as_object, decode_json, is_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     Certainty,
@@ -43,6 +45,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.endings import has_no_message
+from prompt_debugger.core.diagnose.odd_answers import OddAnswer, odd_form, odd_whole
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
 from prompt_debugger.core.diagnose.own_settings import longer_context
 from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
@@ -154,12 +157,10 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         title, fix = (text.format(name) for text in _UNREAD[result.unread])
     elif has_begun:
         words = _words(result)
-        title = f"The {name} broke off{words and f': {words}'}."
-        fix = remedy_of(known) if known is not None else ""
-        fix = fix or _BROKE_OFF
-    elif result.error_hint:
-        title = f"The {name} did not arrive."
-        fix = result.error_hint
+        odd = odd_whole(result, name, words) or OddAnswer(f"The {name} broke off{words and f': {words}'}.", _BROKE_OFF)
+        title, fix = odd.title, (remedy_of(known) if known is not None else "") or odd.fix
+    elif not _reported(result) and (odd_one := odd_form(result, name, is_stream=is_stream)) is not None:
+        title, fix = odd_one
     elif lacks := _find_absent(result):
         title = f"The {name} contains neither a {lacks} nor an error."
         fix = "Run again; if it happens again, ask the operator of the server: a proxy may have removed it."
@@ -167,7 +168,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         found = _explain_emptiness(trace)
         title, fix = f"The {name} ended before it contained anything{found.cause}.", found.fix
         stage = Stage.REQUEST if found.is_of_request else None
-    elif is_stream and result.body.strip() and decode_json(result.body) is None and "data:" not in result.body:
+    elif is_stream and result.body.strip() and not is_json(result.body) and "data:" not in result.body:
         title = f"What came in place of the {name} is neither an event nor JSON."
         fix = "Check the server address (up to and including `/v1`), and any proxy in between."
     elif held := _something_else(result):
@@ -270,10 +271,11 @@ def _stage_of_words(result: ChatResult) -> Stage | None:
 def _something_else(result: ChatResult) -> str:
     """Return what a body is that is JSON but neither an answer nor an error; "" if it is not such a body."""
     value = decode_json(result.body)
-    if _reported(result) or not isinstance(value, dict | list | str):
+    if _reported(result) or not is_json(result.body):
         return ""
     if not isinstance(value, dict):
-        return f"it is {'a list' if isinstance(value, list) else 'a JSON string'}"
+        kind = "a list" if isinstance(value, list) else "a JSON string" if isinstance(value, str) else ""
+        return f"it is {kind or f'`{quote(result.body.strip(), 40)}`'}"
     keys = ", ".join(f"`{quote(key, 40)}`" for key in list(value)[:_MAX_KEYS])
     return f"it contains {keys} and no `choices`" if keys and "choices" not in value else ""
 

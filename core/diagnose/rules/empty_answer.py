@@ -26,9 +26,9 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.comparable import OTHER_ITEM
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, is_unexpected_call, words_of_end
-from prompt_debugger.core.diagnose.fields import returned_calls
+from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.thinking_budget_eaten import reasoning_tokens_of
@@ -88,7 +88,7 @@ def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
         detail=f"The server gives what it streams to the tool parser `{parser}` first."
         + (" That parser has no streaming half: of every call it streams nothing." if is_silent else "")
         + " The message contains no text, no call, no reasoning and no refusal.",
-        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        evidence=(in_message("content", content_of(chat.message)), in_message("finish_reason", chat.finish_reason)),
         fix=f"Send the same request without `stream`: {_READS_WHOLE if is_silent else _TO_COMPARE}",
         certainty=Certainty.OBSERVED if is_silent else Certainty.INFERRED,
         severity=Severity.ERROR if is_silent else None,
@@ -98,14 +98,16 @@ def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
 
 def _report_empty(chat: ChatResult, vendor: str | None) -> Report:
     written = None if chat.usage is None else chat.usage.completion_tokens
-    hidden = reasoning_tokens_of(chat) or 0
+    hidden = (reasoning_tokens_of(chat) or 0) + _blank_chars(chat.message)
     if written is not None and written - hidden >= _MIN_TOKENS and vendor not in _WRITE_NOTHING:
         return _report_removed(chat, written)
     counts = "" if written is None else f" The server counted {counted(written, 'token')} of output."
+    is_white = _blank_chars(chat.message) > 0
     return Report(
-        title=f"The answer is empty, and finish_reason is `{chat.finish_reason}`.",
-        detail="The message contains no text, no call, no reasoning and no refusal." + counts,
-        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        title=f"The answer is {'nothing but whitespace' if is_white else 'empty'}, and finish_reason is "
+        f"`{chat.finish_reason}`.",
+        detail=_contains(chat.message) + "." + counts,
+        evidence=(in_message("content", content_of(chat.message)), in_message("finish_reason", chat.finish_reason)),
         fix=(
             "Run again; if it happens again, check the end of the conversation: after a finished answer, or "
             "after tool results that leave nothing to say, a model may end its turn at once."
@@ -118,11 +120,12 @@ def _report_removed(chat: ChatResult, written: int) -> Report:
     if not chat.deltas and '"eval_count"' in chat.body and '"done"' in chat.body:
         return _report_last_event(chat, written)
     return Report(
-        title=f"The server counted {counted(written, 'token')} of output, and the answer shows none of them.",
-        detail="The message contains no text, no call, no reasoning and no refusal; finish_reason is "
-        f"`{chat.finish_reason}`. The model wrote more than an end-of-turn token, and a parser removed it. Usually it "
-        "is a tool call that the parser began to read and gave up on, or reasoning that the server does not return.",
-        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        title=f"The server counted {counted(written, 'token')} of output, and the answer shows "
+        + ("none of them." if _blank_chars(chat.message) == 0 else "nothing but whitespace."),
+        detail=f"{_contains(chat.message)}; finish_reason is `{chat.finish_reason}`. The model wrote more than an "
+        "end-of-turn token, and a parser removed it. Usually it is a tool call that the parser began to read and gave "
+        "up on, or reasoning that the server does not return.",
+        evidence=(in_message("content", content_of(chat.message)), in_message("finish_reason", chat.finish_reason)),
         fix="Get the raw output of this request: without a tool parser, as a plain completion of the same prompt, or "
         "from the server's debug log; `parse` shows where the call departs from the notation. Start the server with "
         "the parser of this model's notation, or a release whose parser returns what it cannot read.",
@@ -138,7 +141,7 @@ def _report_last_event(chat: ChatResult, written: int) -> Report:
         detail="Ollama's streams end with such an object: if this is the last line of one, its text and calls are in "
         "the lines before it, and nothing is wrong. If it is the whole answer to a request with `stream: false`, what "
         "the model wrote was removed.",
-        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        evidence=(in_message("content", content_of(chat.message)), in_message("finish_reason", chat.finish_reason)),
         fix="Paste all lines of the stream. If there is only this one, send the prompt to `/api/generate` with "
         "`raw: true`, which returns the raw output.",
         certainty=Certainty.INFERRED,
@@ -149,6 +152,16 @@ def _report_last_event(chat: ChatResult, written: int) -> Report:
 def _has_more(trace: Trace) -> bool:
     """Return whether the answer has items that messages of chat completions do not have, such as a search."""
     return any(note.startswith(OTHER_ITEM) or note.endswith(_LEFT_OUT) for note in trace.notes)
+
+
+def _contains(message: JSONObject) -> str:
+    text = "no text but whitespace" if _blank_chars(message) else "no text"
+    return f"The message contains {text}, no call, no reasoning and no refusal"
+
+
+def _blank_chars(message: JSONObject) -> int:
+    """Return how many characters the content of a blank message has: each may be a token."""
+    return len(content_of(message) or "")
 
 
 def _is_blank(value: JSON, key: str = "") -> bool:

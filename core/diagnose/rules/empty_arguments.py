@@ -33,6 +33,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 from prompt_debugger.core.diagnose.words import listed
 
+_ABSENT = "absent"
 _FILL_IN = "Read an empty string as `{}`, once the raw output shows that the model wrote no arguments."
 
 
@@ -48,19 +49,19 @@ def find(trace: Trace) -> Iterator[Report]:
             calls = calls[:-1]  # the last one was cut before its arguments, which is another finding
         empty = [call for call in calls if call.has_function and call.arguments in (None, "")]
         for call in empty:
-            state = "an empty string" if call.arguments == "" else "absent"
+            state = "an empty string" if call.arguments == "" else _ABSENT
             field = f"{call.field}.function.arguments"
             yield Report(
                 title=f"The call to `{call.name}` came back without arguments.",
                 detail=f"{field} is {state}; the protocol requires the text of a JSON object, at least `{{}}`.",
                 evidence=(in_message(field, ""),),
-                fix=_fix(trace, call),
+                fix=_fix(trace, call, state),
             )
         if empty:
             return
 
 
-def _fix(trace: Trace, call: CallField) -> str:
+def _fix(trace: Trace, call: CallField, state: str) -> str:
     """Return what to do with the call: nothing is filled in where its arguments show elsewhere, or it has no name."""
     if (where := _shown_in(trace, call)) is not None:
         return f"Do not run the call without arguments: {where} has them. Take them from there."
@@ -71,7 +72,7 @@ def _fix(trace: Trace, call: CallField) -> str:
             f"Do not fill it in: `{call.name}` requires {listed(required)}. Get the raw output (ask without streaming, "
             "and look at the server's log): either the model wrote them and they were lost, or it left them out."
         )
-    return _FILL_IN
+    return _FILL_IN if state != _ABSENT else _FILL_IN.replace("an empty string", "absent arguments")
 
 
 def _required(trace: Trace, call: CallField) -> list[str]:

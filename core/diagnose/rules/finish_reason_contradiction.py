@@ -3,9 +3,10 @@
 What it finds:
     `tool_calls` without a call; calls with `stop` (except for a tool that the request
     names, where the protocol requires `stop`); no finish_reason, or an empty one, on a
-    complete answer (except in a stream that only we requested); two different ones in one
-    stream; and an output that stopped at the token limit with a finish_reason other than
-    `length` (if no call was cut: that has its own rule).
+    complete answer (except in a stream that only we requested); a stream that ends with
+    neither one nor anything else; two different ones in one stream; and an output that
+    stopped at the token limit with a finish_reason other than `length` (if no call was cut:
+    that has its own rule).
 
 Why it matters:
     Agent loops branch on this value. With `stop` next to a call, the call is never
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import is_partial
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of, form_of_odd_calls
@@ -42,6 +44,15 @@ from prompt_debugger.core.diagnose.words import counted
 
 _WHERE_NAMED = " Where the request names its tool in `tool_choice`, the protocol requires `stop`, and nothing is wrong."
 
+_ASK_WHOLE = (
+    "Send the same request without `stream`: a server that fails after its stream has begun cannot say why, and then "
+    "it can. If that is answered, check the logs of the server and of any proxy in front of it."
+)
+_NOTHING_SAYS_WHOLE = (
+    "Do not take the answer for complete because it ended: without finish_reason, one that was cut at `max_tokens` "
+    "looks the same. Look at its last words and its token counts, branch on `message.tool_calls`, and report it to the "
+    "authors of the server or gateway."
+)
 _AT_ONCE = (
     "Check the end of the prompt: it should open the assistant's turn, once; after a finished turn the "
     "model ends at once. Do not branch on finish_reason here: nothing was called."
@@ -60,23 +71,47 @@ def find(trace: Trace) -> Iterator[Report]:
         if result.finish_reason is None and result is trace.chat_stream and not is_asked_stream(trace):
             continue  # a server may end it when our next request comes
         problem, reason = _problem(trace, result), result.finish_reason
+        if reason is None and problem is not None:
+            yield _report_absent(trace, result, name)
+            return
         if problem is not None:
             yield Report(
-                title=f"The {name} has no finish_reason, but {problem}."
-                if reason is None
-                else f"finish_reason `{reason}` of the {name} contradicts the message: {problem}.",
-                detail=f"finish_reason is {'absent' if reason is None else f'`{reason}`'}, and the message contains "
+                title=f"finish_reason `{reason}` of the {name} contradicts the message: {problem}.",
+                detail=f"finish_reason is `{reason}`, and the message contains "
                 f"{counted(len(calls_of_message(result.message)), 'tool call')}.{_ended_at_once(result)}"
                 + (_WHERE_NAMED if reason == "stop" and not trace.request.body else ""),
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
                 fix=_AT_ONCE
                 if _ended_at_once(result)
                 else "Branch on `message.tool_calls` and on the last token, not on finish_reason.",
-                # TGI, Gemini and others say `stop` after whole calls, some say nothing: no part is lost by it.
-                severity={"stop": Severity.NOTE, None: Severity.WARNING}.get(reason),
+                # TGI, Gemini and others say `stop` after whole calls: no part is lost by it.
+                severity=Severity.NOTE if reason == "stop" else None,
             )
             return
     yield from _hidden_limit(trace)
+
+
+def _report_absent(trace: Trace, result: ChatResult, name: str) -> Report:
+    """Report an answer without finish_reason; of a stream without anything, that nothing came before its end."""
+    count = counted(len(calls_of_message(result.message)), "tool call")
+    is_empty = bool(result.deltas) and not any(value for key, value in result.message.items() if key != "role")
+    if is_empty and not is_partial(trace):
+        return Report(
+            title=f"The {name} ended before it contained a text, a call or a finish_reason.",
+            detail=f"{counted(len(result.deltas), 'event')} came with nothing in the message but its role at most, "
+            "and the stream ended properly.",
+            evidence=(in_message("finish_reason"),),
+            fix=_ASK_WHOLE,
+            severity=Severity.ERROR if asked_server(trace) else Severity.WARNING,
+            stage=Stage.COMPLETE,
+        )
+    return Report(
+        title=f"The {name} has no finish_reason, but a complete answer has one.",
+        detail=f"finish_reason is absent, and the message contains {count}.{_ended_at_once(result)}",
+        evidence=(in_message("finish_reason"), in_message("tool_calls")),
+        fix=_NOTHING_SAYS_WHOLE,
+        severity=Severity.WARNING,
+    )
 
 
 def _two_reasons(trace: Trace) -> Iterator[Report]:

@@ -81,9 +81,12 @@ def test_a_whole_answer_is_read_with_all_that_it_tells() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (None, "no list of choices, only None"),
-        ([], "no list of choices, only None"),
-        ({"choices": None}, "no list of choices, only None"),
+        (None, "the answer is not an object but null"),
+        ([], "the answer is not an object but a list"),
+        ("hi", "the answer is not an object but a text"),
+        (1.5, "the answer is not an object but a number"),
+        ({}, "the answer contains no `choices`"),
+        ({"choices": None}, "no list of choices, only null"),
         ({"choices": []}, "the answer contains no choice"),
         ({"choices": [None]}, "the first choice is None"),
         ({"choices": [{}]}, "no message, only None"),

@@ -34,6 +34,31 @@ async def test_gzip_is_unpacked(encoding: str) -> None:
     assert await _said(answer(200, gzip.compress(PLAIN, mtime=0), content_encoding=encoding)) == PLAIN.decode()
 
 
+@pytest.mark.parametrize("size", [1, 7, 1000])
+async def test_gzip_of_several_members_is_unpacked_whole(size: int) -> None:
+    """As a server writes it that packs each piece by itself."""
+    members = b"".join(gzip.compress(PLAIN[at : at + size]) for at in range(0, len(PLAIN), size))
+
+    assert await _said(answer(200, members + b"\0\0", content_encoding="gzip")) == PLAIN.decode()
+
+
+async def test_members_of_nothing_are_given_up() -> None:
+    members = gzip.compress(PLAIN) + gzip.compress(b"") * 20_000
+
+    assert (await _said(answer(200, members, content_encoding="gzip"))).startswith("too-large: ")
+
+
+async def test_a_stream_in_a_packing_that_is_not_read_is_named() -> None:
+    sent = answer(200, brotli.compress(b"data: {}\n\n"), "text/event-stream", content_encoding="br")
+    async with faulty_server(sent) as server, ServerClient(server.base_url) as client:
+        with pytest.raises(BackendError, match="compressed its answer as 'br'"):
+            await client.chat_stream({"messages": []})
+
+
+async def test_an_answer_may_begin_with_a_byte_order_mark() -> None:
+    assert await _said(answer(200, b"\xef\xbb\xbf" + PLAIN)) == PLAIN.decode()
+
+
 async def test_an_answer_of_many_pieces_is_unpacked_whole() -> None:
     text = json.dumps([str(number) for number in range(200_000)])
 

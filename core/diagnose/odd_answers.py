@@ -1,0 +1,88 @@
+"""Answers that came and are odd: whole ones beside which an error or something unreadable came, and other forms."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from prompt_debugger.core.base.comparable import EVENTS_NOT_ASKED, MESSAGE_IN_EVENTS, REPORTED
+from prompt_debugger.core.base.json_values import as_object, decode_json
+from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.diagnose.endings import is_normal_end
+
+_UNREADABLE = re.compile(r"event \d+ of the stream is not (?:JSON|an object)\b")
+_NOT_UTF8 = re.compile(r"(?:the answer|event \d+ of the stream) is not UTF-8\b")
+_MAX_LINES = 20
+_CLIENTS_FAIL = (
+    "Check what writes it, the server or a proxy that keeps the connection open (comments, `: …`, are made for that): "
+    "clients that read each event as JSON fail at it."
+)
+_SEND_UTF8 = (
+    "Have the server, or the proxy that converts its answers, send UTF-8: JSON has no other encoding on the way, and "
+    "clients read it as UTF-8 whatever the header names."
+)
+
+
+class OddAnswer(NamedTuple):
+    """What is said of an odd answer.
+
+    Attributes:
+        title: A sentence.
+        fix: What to do.
+    """
+
+    title: str
+    fix: str
+
+
+def odd_whole(result: ChatResult, name: str, words: str) -> OddAnswer | None:
+    """Return what is said of an answer that has come, and its end as well; `None` if it may have broken off.
+
+    Args:
+        result: The answer.
+        name: What it is called.
+        words: The server's words, where it reports an error; else "".
+    """
+    error = result.error or ""
+    has_end = result.finish_reason is not None
+    if has_end and _NOT_UTF8.match(error):
+        return OddAnswer(f"The {name} is not UTF-8.", _SEND_UTF8)
+    if has_end and _UNREADABLE.match(error):
+        return OddAnswer(f"An event of the {name} could not be read.", _CLIENTS_FAIL)
+    if error.startswith(REPORTED) and (is_normal_end(result.finish_reason) or result.finish_reason == "tool_calls"):
+        return OddAnswer(
+            f"The server reports an error beside the {name}{words and f': {words}'}.",
+            "The answer has its end; clients that look for an error first do not read it. Follow the server's message, "
+            "and check its log.",
+        )
+    return None
+
+
+def odd_form(result: ChatResult, name: str, *, is_stream: bool) -> OddAnswer | None:
+    """Return what is said of an answer of which nothing is read; `None` if neither its form nor its way explains it."""
+    if result.error == MESSAGE_IN_EVENTS:
+        return OddAnswer(
+            f"The events of the {name} contain `message` in place of `delta`.",
+            "Clients that read a stream look for `delta` and find nothing. Ask without `stream`, and report it to the "
+            "authors of the server or gateway.",
+        )
+    if EVENTS_NOT_ASKED in (result.error or ""):
+        return OddAnswer(
+            f"The {name} came as a stream of events, for which the request did not ask.",
+            "Ask for a stream, or check for a gateway that streams every answer: a client that asked for one "
+            "JSON document does not read events.",
+        )
+    if is_stream and _is_of_lines(result.body):
+        return OddAnswer(
+            f"The {name} came as lines of JSON, not as server-sent events.",
+            "Check the server address (up to and including `/v1`): clients look for lines that begin with `data:`, and "
+            "find none.",
+        )
+    return OddAnswer(f"The {name} did not arrive.", result.error_hint) if result.error_hint else None
+
+
+def _is_of_lines(body: str) -> bool:
+    """Return whether a text is at least two lines of which each is an object, as far as they are looked at."""
+    lines = [line for line in body[:100_000].splitlines()[: _MAX_LINES + 1] if line.strip()]
+    whole = lines[:-1] if len(lines) > _MAX_LINES or len(body) > 100_000 else lines
+    return len(lines) > 1 and bool(whole) and all(as_object(decode_json(line)) for line in whole)
