@@ -200,7 +200,11 @@ def _conclude(trace: Trace) -> tuple[str, Conclusion]:
 def _shown_as_text(findings: Sequence[Finding]) -> str:
     """Return what a text is that was pasted alone, where that is a call; "" where it is anything else."""
     shown = next((finding for finding in findings if finding.code == _AS_TEXT), None)
-    return "" if shown is None else f"{shown.title} The text does not show where it came from"
+    if shown is None:
+        return ""
+    is_of_server = any(item.where == "server" for item in shown.evidence)
+    unknown = "whether that server returned it" if is_of_server else "where it came from"
+    return f"{shown.title} The text does not show {unknown}"
 
 
 def _examined(trace: Trace, only: str = "") -> str:

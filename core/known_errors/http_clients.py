@@ -35,8 +35,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "A program in Rust could not read the body of an answer: it ended early, or is not the JSON that the program "
         "expects there, such as a page of another server.",
         "Send the same request with `curl -i` and look at status and body: whether the address is the server's, up to "
-        "and including `/v1`, and whether the answer is whole. A client that tests a model with a tool fails so, too, "
-        "where the server refuses tools for that model.",
+        "and including `/v1`, and whether the answer is whole. A client that tries a model with a tool fails the same "
+        "way where the server refuses tools for that model.",
         "https://github.com/aaif-goose/goose/issues/2314",
         cause=Cause.CONNECTION,
         is_general=True,

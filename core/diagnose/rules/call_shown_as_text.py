@@ -5,7 +5,8 @@ What it finds:
     returned, without a message next to it: complete calls with their markup, control
     tokens included, or in bare JSON and nothing else, or in a Python list at its end,
     or a call that is cut or malformed. A warning where the calls depart from their
-    notation (a marker or a key of another name), which their parsers may refuse;
+    notation (a marker or a key of another name), which their parsers may refuse,
+    and where the flags next to it set a parser that is made for another notation;
     a note otherwise, as in a raw output there is nothing wrong with a call. A
     warning, too, where a text is the inside of a call (keys and values in their
     tags) and the marker that begins one is missing, or where the markers of a call
@@ -36,6 +37,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     CallStatus,
     Certainty,
+    FindingEvidence,
     Parse,
     Place,
     Severity,
@@ -54,6 +56,7 @@ from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
     bare_list_steps,
     departures,
+    foreign_parser,
     is_bare_json,
     is_function_tag,
     is_plain_words,
@@ -199,6 +202,9 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     if departing:
         departs = "departs" if one else "depart"
         title = f"The text {holds} {subject} that {departs} from the notation of `{family}`: {departing}."
+    foreign = foreign_parser(trace, family) if is_marked and not is_plain_words(family) else None
+    if foreign is not None:
+        title = f"{title.removesuffix('.')}; the server's parser `{foreign}` is made for another."
     raw = "" if trace.raw is None else trace.raw.text
     if family == "minimax_m2" and departing and "minimax" not in raw and "<invoke" in raw:
         return _read_bare_invoke(trace, calls, f"The text {holds} {subject} in")
@@ -214,13 +220,14 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         rest = ", and a parser may refuse it for that reason."
         if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:
             rest += " What is missing before the first one may not have been copied."
+    set_here = () if foreign is None else (FindingEvidence("server", quote=f"--tool-call-parser {foreign}"),)
     return Report(
         title=title,
         detail=f"If a server returned this text as content, it did not parse the call{rest}{read}",
-        evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
+        evidence=(*(in_raw(trace, call.char_span) for call in calls[:4]), *set_here),
         fix=bare_list_steps(trace, family) if is_list else _fix(trace, family),
         certainty=Certainty.INFERRED,
-        severity=Severity.WARNING if departing else None,
+        severity=Severity.WARNING if departing or set_here else None,
     )
 
 
