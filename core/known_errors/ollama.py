@@ -85,6 +85,16 @@ SENTENCES: tuple[KnownError, ...] = (
         example="XML syntax error on line 35: element <parameter> closed by </function>",
     ),
     KnownError(
+        "expected element type <{wanted:word}> but have <{found:word}>",
+        Stage.PARSE,
+        "The call that the model wrote in tags begins with another tag than the parser expects: an outer tag is "
+        "missing, and the server answers with an error instead of the output.",
+        "Ask again. If it happens again, look at the raw output in the server's log (`OLLAMA_DEBUG=2`), and update "
+        "Ollama: a newer release may be more tolerant.",
+        "https://github.com/continuedev/continue/issues/10896",
+        example="expected element type <function> but have <parameter>",
+    ),
+    KnownError(
         "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string",
         Stage.REQUEST,
         "The content of a message was sent as a list of parts, but this API accepts only a string.",

@@ -383,4 +383,17 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Jinja Exception: Only user, system and assistant roles are supported!",
         field="messages",
     ),
+    KnownError(
+        "Invalid tool call arguments passed: {arguments}",
+        Stage.REQUEST,
+        "A call in the history has arguments that are not a JSON object: this template wants an object, and the server "
+        "gave it the text because that is not valid JSON.",
+        "Look at `arguments` of the assistant's calls, which the message quotes. If an answer of this server had them "
+        "so, its parser or the model broke them: do not send them back, leave that call and its result out, or put "
+        "what is wrong right.",
+        "https://github.com/ggml-org/llama.cpp/pull/16932",
+        example='Invalid tool call arguments passed: {"city":"Oslo""days":3}',
+        field="messages",
+        look=Look.BROKEN_ARGUMENTS,
+    ),
 )

@@ -31,6 +31,15 @@ SENTENCES: tuple[KnownError, ...] = (
         tried="vLLM 0.32.0",
     ),
     KnownError(
+        '`tool_choice` must either be a named tool, "auto", or "none".',
+        Stage.REQUEST,
+        "`tool_choice` is `required`, or a word of another API, and this release of vLLM knows neither.",
+        "Update vLLM: releases since 0.8.3 take `required`. Until then name the tool in `tool_choice`, or leave the "
+        "choice to the model with `auto`; a framework that sends `required` by itself has a setting for that.",
+        "https://github.com/pydantic/pydantic-ai/issues/728",
+        field="tool_choice",
+    ),
+    KnownError(
         "Invalid value for `tool_choice`: {value}! Only named tools,",
         Stage.REQUEST,
         "`tool_choice` has a value of another API, such as Anthropic's `any`.",

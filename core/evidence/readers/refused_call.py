@@ -1,6 +1,7 @@
 """A call as a client quotes it that refused it: its name, and arguments that it could not decode.
 
     Invalid input for tool read: JSON parsing failed: Text: {'path': 'a.md'}. Error message: …      Vercel's AI SDK
+    Invalid arguments for tool read: …                                                              an older one
     invalid [tool=read<arg_key>path</arg_key><arg_value>a.md</arg_value>]                           OpenCode
 
 What the client says of them is known beforehand; what is wrong with them shows in the call.
@@ -8,6 +9,7 @@ What the client says of them is known beforehand; what is wrong with them shows 
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import islice
 
@@ -19,11 +21,14 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
 _BEGINS = re.compile(
-    r"Invalid input for tool (?P<name>[\w.:/-]{1,100}):\s{1,4}JSON\s{1,4}parsing\s{1,4}failed:?\s{1,4}Text:\s{0,8}"
+    r"Invalid (?:input|arguments) for tool (?P<name>[\w.:/-]{1,100}):\s{1,4}JSON\s{1,4}parsing\s{1,4}failed:?"
+    r"\s{1,4}Text:\s{0,8}"
 )
-_SIGNS = ("Invalid input for tool", "invalid [tool=")
-_ENDS = re.compile(r"\.?\s{0,8}\bError(?: message)?:")
+_SIGNS = ("Invalid input for tool", "Invalid arguments for tool", "invalid [tool=")
+_ENDS = re.compile(r"\.?(?:\s|\\n){0,8}(?:(?<=\\n)|(?<!\w))Error(?: message)?:")
 _TOOL = re.compile(r"\binvalid \[tool=(?P<name>[\w.:/-]{1,100}<[^\]\n]{1,2000})\]")
+_ESCAPED = ('{\\"', '[{\\"')
+_STRING = re.compile(r'(?:[^"\\]|\\.)*+', re.DOTALL)
 _ELLIPSIS = "..."
 _MAX_CALLS = 50
 
@@ -41,10 +46,27 @@ def _call(text: str) -> tuple[str, str] | None:
         garbled = [one["name"].partition(", error=")[0] for one in islice(_TOOL.finditer(text), _MAX_CALLS)]
         whole = [name for name in garbled if _ELLIPSIS not in name]  # others were shortened by who copied them
         return ((whole or garbled)[0], "{}") if garbled else None
-    end = _ENDS.search(text, found.end())
-    stop = text.find("\n\n", found.end()) if end is None else end.start()
-    arguments = text[found.end() : stop if stop >= 0 else len(text)].strip()
+    quoted = _unescaped(text[found.end() :])
+    end = _ENDS.search(quoted)
+    stop = quoted.find("\n\n") if end is None else end.start()
+    arguments = quoted[: stop if stop >= 0 else len(quoted)].strip()
     return (found["name"], arguments) if arguments else None
+
+
+def _unescaped(text: str) -> str:
+    r"""Return what follows; as it was before it became part of a string of JSON, where its quotation marks say so.
+
+    >>> _unescaped(r'{\"a\": 1}.\nError: no", "stack": 2}')
+    '{"a": 1}.\nError: no'
+    """
+    if not text.startswith(_ESCAPED):
+        return text
+    inside = _STRING.match(text)
+    try:
+        value: object = json.loads(f'"{inside[0]}"', strict=False) if inside is not None else text
+    except ValueError:
+        return text
+    return str(value)
 
 
 def _read(paste: Paste) -> Evidence:

@@ -19,6 +19,13 @@ _NOT_LEAD = re.compile(
     r"|实际|實際|但是|却|而非|而不是|実際|実は|실제",
     re.IGNORECASE,
 )
+# A sentence, and no announcement, of where the shown thing belongs, such as *It should be parsed into `tool_calls`.*
+_BELONGS_ELSEWHERE = re.compile(
+    r"\b(?:this|that|it|these|they|the)(?: \w{1,20}){0,2} should (?:be|have been) (?:\w{1,20} )?"
+    r"(?:parsed|converted|extracted|moved|returned|put|split|placed|turned|decoded|read) "
+    r"(?:in|into|as|to|inside|under)\b[^:]{0,200}\.\W{0,3}\Z",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 
 
@@ -27,6 +34,10 @@ def is_of_other(lead: str) -> bool:
 
     >>> is_of_other("Expected:"), is_of_other("I expected more. But it prints:")
     (True, False)
+    >>> is_of_other("The call should be parsed into:"), is_of_other("The call should be parsed into `tool_calls`.")
+    (True, False)
     """
     last = _SENTENCE_END.split(lead)[-1]
+    if _BELONGS_ELSEWHERE.search(last) is not None:
+        return False
     return bool(_OTHER_LEAD.search(last)) and not _NOT_LEAD.search(last)

@@ -37,6 +37,10 @@ _WRITTEN_LEAD = re.compile(
     re.IGNORECASE,
 )
 _CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
+# A printed object of a client, which no content of a message is.
+_PRINTED = re.compile(
+    r"\s{0,99}[A-Z]\w{0,40}?(?:Completion|Response|Message|Chunk|Delta|Choice|Event|Generation)\w{0,40}\(\w{1,40}="
+)
 _LEAD = re.compile(
     r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
     re.IGNORECASE,
@@ -112,6 +116,8 @@ def shows_prompt(lead: str) -> bool:
 
 def by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
+    if _PRINTED.match(text) is not None:
+        return None
     found = content_alone(text) if _CONTENT_LEAD.search(lead) or _is_call_of_model(lead, text) else None
     if found is None and _OUTPUT_LEAD.search(lead):
         found = output_of(text)

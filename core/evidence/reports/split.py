@@ -117,7 +117,7 @@ def split(text: str) -> tuple[Block, ...]:
             continue
         found.append(replace(block, lead=lead))
         if block.kind is BlockKind.PROSE:
-            lead = next((line.strip() for line in reversed(block.text.split("\n")) if line.strip()), lead)[:200]
+            lead = next((line.strip() for line in reversed(block.text.split("\n")) if line.strip()), lead)[-200:]
     return tuple(found)
 
 

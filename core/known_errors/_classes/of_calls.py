@@ -104,6 +104,35 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=_OF_REQUEST,
     ),
     ErrorClass(
+        "joined-arguments",
+        r"\b(?:json parsing failed: text: |failed to unmarshal arguments in json,).{0,1500}?"
+        r"\}\s{0,4}\{\s{0,4}\\{0,3}[\"']",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The arguments of a call are two JSON objects end to end",
+        "The text that the program read as the arguments of one call has a second object after the first: they are "
+        "the arguments of two calls, which the server or the client joined.",
+        "Ask without streaming: the calls are then kept apart. In a stream, pieces of calls are joined by `index`, and "
+        "a server or gateway that gives two calls one index joins them; report it there, with the stream (`capture` "
+        "records it).",
+        unless=_OF_REQUEST,
+    ),
+    ErrorClass(
+        "call-arguments-no-json",
+        r"\binvalid (?:input|arguments) for tool [`'\"]?(?P<name>[\w.:/-]{1,100})[`'\"]?: json parsing failed\b"
+        r"(?!: text: ?\.)"
+        r"|\bfailed to unmarshal arguments in json, toolname=(?P<eino>[\w.:/-]{1,100})",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The arguments of a call are not JSON",
+        "A call to {name|a tool} arrived, and the text of its arguments, which the message quotes, could not be read "
+        "as JSON.",
+        "Look at that text. If it ends early, look at `finish_reason`, and raise `max_tokens` if it is `length`. If it "
+        "is in single quotes, or contains tags, the server's parser does not fit what the model wrote. Otherwise ask "
+        "without streaming, and compare.",
+        unless=_OF_REQUEST,
+    ),
+    ErrorClass(
         "answer-not-decoded",
         r"\bmalformed (?:api |llm |server |chat )?response (?:data|body)\b",
         Stage.CONTRACT,

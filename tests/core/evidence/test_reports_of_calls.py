@@ -1,0 +1,121 @@
+"""Reports about calls: what a client refused, what a sentence says of the object below it, printed objects cut off."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.readers.base import Paste
+from prompt_debugger.core.evidence.readers.refused_call import READER
+from prompt_debugger.core.evidence.reports.leads import is_of_other
+from tests.attacks.growth import grows_linearly
+
+REFUSED = (
+    'Invalid arguments for tool look: JSON parsing failed: Text: {"place": "Oslo"}{"place": "Rome"}.\nError message: no'
+)
+
+
+def shown(text: str) -> Trace:
+    return asyncio.run(show_evidence(read_evidence(text)))
+
+
+def codes(text: str) -> list[str]:
+    return [one.code for one in shown(text).findings]
+
+
+def said(text: str) -> str:
+    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in shown(text).findings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        REFUSED,
+        f"Both calls run without streaming. Error:\n\n```\nAI_InvalidToolArgumentsError: {REFUSED}\n```\n",
+        'Part {"type":"error","error":{"name":"AI_InvalidToolArgumentsError","message":"'
+        + REFUSED.replace('"', '\\"').replace("\n", "\\n")
+        + '","stack":"at parse"}}',
+    ],
+)
+def test_two_objects_in_what_a_client_refused_are_two_calls(text):
+    assert codes(text) == ["PD451"]
+
+
+def test_a_body_that_quotes_such_arguments_is_no_matter_of_the_schema():
+    message = REFUSED.replace('"', '\\"').replace("\n", "\\n")
+    text = said(f'{{"error": {{"message": "{message}"}}, "status": 500}}')
+
+    assert "two JSON objects end to end" in text
+    assert "does not match the tool's parameters" not in text
+
+
+def test_an_empty_text_stays_an_empty_text_also_within_json():
+    body = r'{"message": "Invalid arguments for tool ping: JSON parsing failed: Text: .\nError message: no end"}'
+
+    assert READER.finds(Paste(f"Delta {body}}}")) == 0.0
+
+
+def test_quoted_arguments_are_read_in_linear_time():
+    start = r'x {"message": "Invalid input for tool look: JSON parsing failed: Text: {\"a\": \"'
+    grows_linearly(lambda count: READER.finds(Paste(start + r"\"\n" * count)), first=2_000)
+
+
+@pytest.mark.parametrize(
+    ("lead", "is_other"),
+    [
+        ("It is one object in `arguments`. This object should be parsed into both fields.", False),
+        ("The call is in the text but should have been there, and it should be moved to `tool_calls`.", False),
+        ("It should be parsed into `tool_calls`:", True),
+        ("This should be the result.", True),
+    ],
+)
+def test_where_a_thing_belongs_does_not_make_it_what_ought_to_come(lead, is_other):
+    assert is_of_other(lead) is is_other
+
+
+WHOLE = (
+    "ModelResponse(id='r1', choices=[Choices(finish_reason='stop', index=0, message=Message(content=None, "
+    "role='assistant', tool_calls=[ChatCompletionMessageToolCall(function=Function(arguments="
+    """'{"name": "look", "arguments": {"place": "Oslo"}}', name=''), id='c1', type='function')]))], model='m')"""
+)
+CUT = "ModelResponse(id='r2', choices=[StreamingChoices(finish_reason=None, index=0, delta=Delta(content='{', role="
+LONG = "The gateway gives a call whose name is empty and whose arguments have all of what the model wrote, " * 3
+
+
+@pytest.mark.parametrize("lead", ["It prints:", LONG + "which is one object. It should be parsed into the two fields."])
+def test_the_whole_answer_counts_and_not_the_beginning_of_a_printed_stream(lead):
+    text = f"{lead}\n\n```python\n{WHOLE}\n```\n\nStreamed, the call is in `content`:\n\n```python\n{CUT}\n```\n"
+
+    assert "PD466" in codes(text)
+
+
+def test_a_printed_object_that_is_cut_is_no_content():
+    text = f"I get only this in `content`:\n\n```python\n{CUT}\n```\n\nWhat can I do?\n"
+
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
+def test_a_template_that_got_broken_arguments_is_not_ollama():
+    text = said(
+        "Error code: 500 - {'error': {'code': 500, 'message': 'Invalid tool call arguments passed: "
+        '{"place":"Oslo""days":2} at row 9, column 3:\\n{{ raise_exception(x) }}\'}}'
+    )
+
+    assert "A call in the history has arguments that are not a JSON object" in text
+    assert "Ollama" not in text
+
+
+def test_an_outer_tag_that_is_missing_is_known():
+    text = said("Error parsing Ollama response: Error: expected element type <function> but have <parameter>")
+
+    assert "an outer tag is missing" in text
+    assert "not in the tables" not in text
+
+
+def test_a_choice_that_an_old_release_does_not_know_is_known():
+    assert "0.8.3" in said('400: Value error, `tool_choice` must either be a named tool, "auto", or "none".')
