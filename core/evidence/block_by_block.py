@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.answers.joined_events import join_events
-from prompt_debugger.core.evidence.attempt import Read, try_read
+from prompt_debugger.core.evidence.attempt import Read, is_known, try_read
 from prompt_debugger.core.evidence.copying.broken_json import is_part
 from prompt_debugger.core.evidence.copying.clean import clean
 from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes, merge
@@ -63,6 +63,12 @@ class _Piece:
         return said or _CALL_LEAD.search(self.block.lead) is not None
 
     @property
+    def guesses_error(self) -> bool:
+        """Whether a person's words mention an error that no table knows, as a title does."""
+        is_said = self.block.kind is BlockKind.PROSE and self.evidence.error is not None
+        return is_said and not is_known(self.evidence)
+
+    @property
     def is_counterexample(self) -> bool:
         """Whether the line above, or its last sentence, says that this is what ought to have come."""
         return is_of_other(self.block.lead)
@@ -106,7 +112,11 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or one.says_arguments]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
-    ordered = sorted(shown, key=lambda piece: (piece.is_counterexample, not is_pair(piece.evidence)))
+    has_known = any(piece.evidence.error is not None and is_known(piece.evidence) for piece in shown)
+    ordered = sorted(
+        shown,
+        key=lambda piece: (piece.is_counterexample, not is_pair(piece.evidence), has_known and piece.guesses_error),
+    )
     whole = compatible([piece.evidence for piece in ordered])
     kept = of_one_run(whole)
     if len(kept) < len(whole):

@@ -155,6 +155,8 @@ def _add_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
 
 def _spoken(text: str, failure: RequestError | None, read: Read) -> Evidence | None:
     """Return the error that a text speaks of, or that a paragraph is next to calls that were shortened."""
+    if TRACEBACK not in text and cut_traceback(text) is not None:
+        return None
     if (spoken := spoken_error(text.partition(TRACEBACK)[0])) is not None:
         return evidence_of_error(spoken.refusal)
     if failure is None or not failure.message.startswith(_WAS_SHORTENED):

@@ -25,9 +25,11 @@ from prompt_debugger.core.evidence.errors.dotnet import error_of_dotnet
 from prompt_debugger.core.evidence.errors.http import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.errors.in_strings import error_in_string, plain_of_javascript
 from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
+from prompt_debugger.core.evidence.errors.other_languages import links_of_rust, plain_of_elixir, plain_of_java
 from prompt_debugger.core.evidence.errors.printed import error_of_print
 from prompt_debugger.core.evidence.errors.sentences import MAX_ALONE, cut_words, error_of_sentence, status_in
 from prompt_debugger.core.evidence.errors.tool_lists import complete_list
+from prompt_debugger.core.evidence.errors.tracebacks import drop_levels
 from prompt_debugger.core.evidence.errors.unknown import error_by_meaning, is_about_chat, is_of_other_template
 from prompt_debugger.core.evidence.errors.values import error_of_value, is_of_other_data
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
@@ -88,6 +90,7 @@ _OF_REQUEST = re.compile(
 _QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break
 _ANSWERED = re.compile(r"\bAPI\b|\b[45]\d\d\b")  # by a server
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
+_HEADING = re.compile(r"\A#{1,6} {1,3}(?:(?:\[[^\]\n]{1,20}\]|[Bb]ug)(?:: ?| ))?")
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 
 
@@ -108,12 +111,12 @@ def error_of_text(text: str) -> FoundError | None:
     if reports_nothing(text):
         return None
     text = _BOX.sub(" ", drop_unreported(plain_of_javascript(plain_of_rust(text[:MAX_CHARS]))))
-    text = drop_unmeant(text)
+    text = plain_of_java(plain_of_elixir(drop_levels(drop_unmeant(text))))
     start = text.lstrip()[:20]
     if start.startswith(("data:", "event:")) and not start.startswith("data: '"):  # which JavaScript prints of a field
         return _read_stream(text)
     bare = _VLLM_HEAD.sub("", text)
-    found = _read_form(text, bare) or _read_meaning(bare, text)
+    found = _read_chain(text) or _read_form(text, bare) or _read_meaning(bare, text)
     if found is not None and _gives_no_reason(found.refusal):
         found = _read_reason_beside(text, found.refusal) or found
     message = "" if found is None else found.refusal.message
@@ -123,9 +126,27 @@ def error_of_text(text: str) -> FoundError | None:
         return None
     if found is None:
         return None
-    refusal = _strip_fence(found.refusal)
+    refusal = _strip_heading(_strip_fence(found.refusal))
     refusal = replace(refusal, message=complete_list(refusal.message, text))
     return found._replace(refusal=_add_surroundings(refusal, text))
+
+
+def _read_chain(text: str) -> FoundError | None:
+    """Read a chain of causes, as Rust prints it: the last one that is understood is the reason."""
+    links = links_of_rust(text)
+    is_of_chat = bool(links) and is_about_chat(text)
+    for words in reversed(links):
+        beside = _body_in(words) or Refusal(None, words, None)
+        known = recognise_error(beside.message)
+        is_known = known is not None and known.error.is_distinctive
+        if is_known or (is_of_chat and _has_reason(beside.message)):
+            return FoundError(_rebuild(beside, status_in(text), None), 0.85)
+    return None
+
+
+def _has_reason(words: str) -> bool:
+    found = next(classes_of(words), None)
+    return found is not None and found.error.has_reason
 
 
 def _gives_no_reason(refusal: Refusal) -> bool:
@@ -144,6 +165,12 @@ def _read_reason_beside(text: str, refusal: Refusal) -> FoundError | None:
         return None
     is_understood = recognise_error(beside.message) is not None or next(classes_of(beside.message), None) is not None
     return FoundError(_rebuild(beside, refusal.status, None), 0.9) if is_understood else None
+
+
+def _strip_heading(refusal: Refusal) -> Refusal:
+    """Return an error that is a heading of Markdown without its marks, and without the label of a tracker."""
+    bare = _HEADING.sub("", refusal.message)
+    return refusal if bare == refusal.message or not bare.strip() else replace(refusal, message=bare)
 
 
 def _strip_fence(refusal: Refusal) -> Refusal:

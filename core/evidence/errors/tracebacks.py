@@ -18,6 +18,14 @@ FRAME = re.compile(
     r"(?m)^(?:[^\n\"]{0,120}\])?\s*File \"([^\"\n]{1,200})\", line (\d{1,7})"
     r"|\bat [\w.$<> ]{1,80} \(?([\w./\\:-]{1,120}\.[jt]sx?):(\d{1,7})"
 )
+# What a log puts before each line of a traceback.
+_LOG_HEAD = re.compile(
+    r"(?m)^[ \t]{0,4}(?:\([\w. -]{1,60} pid=\d{1,9}\) ?)?(?:ERROR|CRITICAL)"
+    r"(?: (?:\d\d-\d\d \d\d:\d\d:\d\d )?\[[\w.]{1,80}:\d{1,6}\] ?|:(?=[ \n]) ?)"
+)
+_HEADED_FRAME = re.compile(r"(?m)^[ \t]{0,4}(?:ERROR|CRITICAL):[ \t]{1,8}File \"")
+_FRAME_OF_PYTHON = re.compile(r"(?m)^\s{0,12}File \"[^\"\n]{1,200}\", line \d{1,7}, in \S")
+_MIN_FRAMES = 2  # of a traceback that was copied without its first line
 _FILE = 'File "'  # begins each frame of Python
 TRACEBACK = "Traceback (most recent call last):"
 _SLASH = re.compile(r"[/\\]")
@@ -37,9 +45,18 @@ def raised_without_words(text: str) -> str | None:
     return f"The traceback ends with `{last[1]}`, raised without words{at}: what was checked there is not in the text."
 
 
+def drop_levels(text: str) -> str:
+    """Return a traceback without the level that a log puts before each of its lines (`ERROR:   File "a.py" …`)."""
+    return text if _HEADED_FRAME.search(text) is None else _LOG_HEAD.sub("", text)
+
+
 def cut_traceback(text: str) -> str | None:
     """Return a sentence on a traceback that was copied without the line that names its error; `None` of other texts."""
-    start = text.rfind(TRACEBACK)
+    text = _LOG_HEAD.sub("", text)
+    is_begun = TRACEBACK in text
+    start = text.rfind(TRACEBACK) if is_begun else text.find(_FILE)
+    if not is_begun and len(_FRAME_OF_PYTHON.findall(text)) < _MIN_FRAMES:
+        return None
     if start < 0 or EXCEPTION.search(text, max(start + len(TRACEBACK), text.rfind(_FILE, start))) is not None:
         return None
     frame = _last_frame(text, start)
@@ -47,9 +64,10 @@ def cut_traceback(text: str) -> str | None:
         return None
     speaker = speaker_of(text)
     origin = "" if speaker is None else f" of {speaker.title}"
+    without = "" if is_begun else "its beginning and "
     return (
-        f"The text contains a traceback{origin} without its end: it breaks off in {place_of(frame)}, and the line "
-        "below its last frame names the error."
+        f"The text contains a traceback{origin} without {without}its end: it breaks off in {place_of(frame)}, and the "
+        "line below its last frame names the error."
     )
 
 
@@ -63,4 +81,5 @@ def _last_frame(text: str, start: int) -> re.Match[str] | None:
 def place_of(frame: re.Match[str]) -> str:
     """Return where a match of `FRAME` is: `utils.py line 12`."""
     file, line = (frame[1], frame[2]) if frame[1] else (frame[3], frame[4])
-    return f"{_SLASH.split(file)[-1]} line {line}"
+    parts = _SLASH.split(file)
+    return f"{'/'.join(parts[-2:]) if parts[-1] == '__init__.py' else parts[-1]} line {line}"

@@ -241,9 +241,17 @@ def _is_error(value: JSONObject) -> bool:
         return cause_of(message) is not None or next(classes_of(message), None) is not None
     return (
         _status_of(value) is not None
+        or _is_numbered(value)
         or "param" in value
         or str(value.get("type", value.get("type_"))).endswith(("Error", "_error"))
     )
+
+
+def _is_numbered(value: JSONObject) -> bool:
+    """Return whether a value is what APIs answer whose errors have a number and no data, such as SiliconFlow's."""
+    code = value.get("code")
+    is_code = isinstance(code, int) and not isinstance(code, bool) and code not in (0, 1) and not 200 <= code < 300
+    return is_code and isinstance(value.get("message"), str) and "data" in value and value["data"] is None
 
 
 def _is_list_of_faults(detail: JSON) -> bool:

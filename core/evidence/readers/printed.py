@@ -87,6 +87,10 @@ _OF_MESSAGE = frozenset(
 _OPEN_TEXT = re.compile(
     r"\b(content|reasoning(?:_content)?|thinking)=(?:'(?:[^'\\]|\\.)*+|\"(?:[^\"\\]|\\.)*+)\\?\Z", re.DOTALL
 )  # a text that is open where the print ends
+_ENDS_IN_THOUGHTS = "The pasted text ends inside the reasoning; what came after that is unknown."
+_NO_TEXT = re.compile(r"(?<!\w)content=(?:None|'')[,)]")
+_NO_CALLS = re.compile(r"\btool_calls=(?:None|\[\])[,)]")
+_REASON = re.compile(r"\bfinish_reason='(\w{1,40})'")
 _SHORTENED = re.compile(r"(?:\.\.\.|\u2026)[ \t]{0,8}(?:\n|\Z)|\n")  # Python prints no line break in a text
 _MAX_FIELDS = 20  # places that are tried
 _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
@@ -262,8 +266,31 @@ def _within_content(text: str) -> Evidence:
         if isinstance(content, str) and any(find_used_markers(content)):
             evidence = Evidence(Form.OBJECT, "a printed message", notes=(CUT_NOTE,))
             return forget_end(add_answer(evidence, read_answer({"role": "assistant", "content": content})))
+    if within is not None and within[1] != "content" and (thoughts := _nothing_but_thoughts(text, within)) is not None:
+        return thoughts
     place = "before any readable part of the answer" if within is None else f"inside `{within[1]}`, before any call"
     raise RequestError(f"The printed object ends {place}.", "Paste everything that was printed.")
+
+
+def _nothing_but_thoughts(text: str, within: re.Match[str]) -> Evidence | None:
+    """Return a message whose print ends inside its reasoning, where it shows no text and no calls; else `None`.
+
+    What the client's class has is printed first, so that nothing of the answer can follow but more of the reasoning.
+    """
+    message = text[text.rfind("Message(", 0, within.start()) : within.start()]
+    if _NO_TEXT.search(message) is None or _NO_CALLS.search(message) is None:
+        return None
+    opened = within[0].partition("=")[2]
+    read = read_printed(f"{opened[0]}{opened[1:].rstrip(chr(92))}{opened[0]}")
+    reason = _REASON.search(text, 0, within.start())
+    if read is None or not isinstance(read.value, str):
+        return None
+    message_read: JSONObject = {"role": "assistant", "content": None, within[1]: read.value}
+    printed = Evidence(Form.OBJECT, "a printed message", notes=(_ENDS_IN_THOUGHTS,))
+    evidence = forget_end(add_answer(printed, read_answer(message_read)))
+    if reason is None or evidence.chat is None:
+        return evidence
+    return replace(evidence, chat=replace(evidence.chat, finish_reason=reason[1]), finish_reason=reason[1])
 
 
 def _offline(value: JSONObject) -> Evidence:

@@ -240,6 +240,7 @@ LOOSE: tuple[ErrorClass, ...] = (
         r"supported values|invalid value|is not one of|not (?:a )?valid|are not valid"
         r"|invalid (?:parameter|argument|request|input|params|format|option)|out of range"
         r"|is (?:illegal|invalid)"
+        r"|\b(?P<path>messages|tools|prompt|input|stop)\W{0,2} (?:in (?:the )?request )?are illegal"
         r"|must be (?:one of|either|>|<|less|greater|at (?:most|least)|between|'|\"|`)"
         r"|must be in (?:(?:the |a )?(?:range|format|form|set|list)|[\[(\d])"
         r"|unknown variant|should be (?:one of|either|less|greater|>|<)|not acceptable|not allowed"

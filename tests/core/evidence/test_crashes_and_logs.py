@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import gather_evidence, show_evidence
 
 
@@ -99,3 +100,59 @@ def test_a_constraint_that_the_log_shows_was_not_removed(logged, is_reported):
     )
 
     assert ("PD127" in findings_of(f"```\n{request}\n```\n\nThe log:\n\n```\n{log}\n```\n")) is is_reported
+
+
+PRINTED = (
+    "ChatCompletion(id='chatcmpl-1', choices=[Choice(finish_reason='stop', index=0, message=ChatCompletionMessage("
+    "content={content}, refusal=None, role='assistant', {calls}reasoning_content='Nine is more than"
+)
+
+
+def test_a_print_that_ends_within_its_thoughts_shows_that_there_is_no_answer_before_them():
+    trace = asyncio.run(show_evidence(gather_evidence([PRINTED.format(content="None", calls="tool_calls=[], ")])))
+
+    assert "PD459" in {one.code for one in trace.findings}
+    assert trace.chat.finish_reason == "stop"
+
+
+def test_one_that_has_an_answer_or_may_have_calls_is_not_judged():
+    assert "PD459" not in findings_of(PRINTED.format(content="'Nine.'", calls="tool_calls=[], "))
+    with pytest.raises(RequestError, match="ends inside `reasoning_content`"):
+        findings_of(PRINTED.format(content="None", calls=""))
+
+
+FRAMES = (
+    '  File "/opt/lib/python3.12/site-packages/vllm/v1/engine/core.py", line 70, in run\n    self.step()\n'
+    '  File "/opt/lib/python3.12/site-packages/vllm/v1/structured_output/__init__.py", line 128, in compile\n'
+    "    return self.backend.compile("
+)
+
+
+@pytest.mark.parametrize("level", ["", "ERROR: ", "(EngineCore_DP0 pid=415) ERROR 12-18 02:52:01 [core.py:710] "])
+@pytest.mark.parametrize("first", ["", "Traceback (most recent call last):\n"])
+def test_a_traceback_without_its_end_is_no_error_in_words(level, first):
+    text = "\n".join(f"{level}{line}" for line in f"{first}{FRAMES}".split("\n"))
+    try:
+        evidence = gather_evidence([text])
+    except RequestError as error:
+        said = str(error)
+    else:
+        said = str(evidence.notes)
+        assert evidence.error is None
+
+    assert "it breaks off in structured_output/__init__.py line 128" in said
+
+
+def test_a_traceback_with_a_level_before_each_line_is_read_to_its_end():
+    text = "\n".join(f"ERROR: {line}" for line in (FRAMES + "\nValueError: The schema is too deep").split("\n"))
+
+    assert "breaks off" not in str(gather_evidence([text]).notes)
+
+
+def test_a_title_that_guesses_gives_way_to_the_error_that_is_shown():
+    report = (
+        '# Every message fails: "failed to parse grammar", also without the option\n\nIt says:\n\n```\n'
+        'HTTP 400: {"code":400,"message":"Failed to initialize samplers: failed to parse grammar"}\n```\n'
+    )
+
+    assert "that it cannot use itself" in findings_of(report)["PD100"].title
