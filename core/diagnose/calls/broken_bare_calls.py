@@ -2,19 +2,22 @@
 
 {"name": "write", "arguments": {"text": "a                       open
 {"name": "write", "arguments": {"text": "<p class="x">"}}       a quotation mark that is not escaped
+[{"name": "write", "arguments": {"text": "a"}}                  whole calls in a list that is open
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
-from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import stops_early
 from prompt_debugger.core.diagnose.calls.written_calls import is_request_known, name_of_bare_call
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report
 from prompt_debugger.core.diagnose.trace_queries import in_message
+from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.known_errors import json_break
 
 AGAIN = (
@@ -23,6 +26,13 @@ AGAIN = (
 )
 _FENCE = re.compile(r"\A\s*+```[\w+-]{0,20}[ \t]{0,8}\n")
 _LENIENT = json.JSONDecoder(strict=False)
+_BEFORE_LIST = re.compile(r"\s*+(?:\[TOOL_CALLS\]|<[\w|]{1,40}>)?\s*+(?=\[)")
+_AFTER_LIST = re.compile(r"</[\w|]{1,40}>\s*+\Z")
+OF_OPEN_LIST = (
+    "A parser that decodes the list as a whole finds no call in it, and another may return the calls that are whole; "
+    "whether another call was to follow is unknown."
+)
+_MAX_END = 200  # characters in which the marker after a list is looked for
 _BEFORE = 24  # characters that are shown before the place
 
 
@@ -30,6 +40,43 @@ def open_bare_call(text: str) -> str | None:
     """Return the name of the call that a text is, in bare JSON that is not closed; `None` if it is anything else."""
     name = name_of_bare_call(text)
     return name if name is not None and stops_early(text.strip()) else None
+
+
+def is_open_list(text: str) -> bool:
+    """Return whether a text is a list of objects of which nothing but the bracket that closes it is missing.
+
+    >>> is_open_list('[{"name": "look"}'), is_open_list('[{"name": "look"}]'), is_open_list('[{"name": "look"')
+    (True, False, False)
+    """
+    begun = _BEFORE_LIST.match(text)
+    ended = _AFTER_LIST.search(text, max(0, len(text) - _MAX_END))
+    shown = "" if begun is None else text[begun.end() : len(text) if ended is None else ended.start()].rstrip()
+    if not shown.endswith("}"):
+        return False
+    try:
+        return bool(json.loads(f"{shown}]", strict=False))
+    except (ValueError, RecursionError):
+        return False
+
+
+def report_open_list(calls: Sequence[ToolCallAttempt], content: str) -> Report:
+    """Report content that is nothing but whole calls in a list that is open."""
+    return Report(
+        title=f"Content is {said_of_open_list(calls)}",
+        detail=f"It ends with {content.rstrip()[-40:]!r}. {OF_OPEN_LIST}",
+        evidence=(in_message("content", content),),
+        fix=f"Raise `max_tokens` where finish_reason is `length`. {AGAIN}",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
+    )
+
+
+def said_of_open_list(calls: Sequence[ToolCallAttempt]) -> str:
+    """Say what is missing from a list of calls, as the end of a sentence."""
+    names = listed(list(dict.fromkeys(call.name or "" for call in calls)))
+    subject = f"a call to {names}" if len(calls) == 1 else f"{counted(len(calls), 'call')} ({names})"
+    return f"{subject} in a list that is not closed: `]` at its end is missing."
 
 
 def report_broken_bare(trace: Trace, content: str) -> Report | None:

@@ -6,7 +6,7 @@ What it finds:
     the request's tools, or of any tool if the request is not available. Likewise a call
     that begins there and is not closed (an inference), or that is malformed, such as JSON
     with a missing bracket. An inference and a warning: a call in bare JSON that stays open
-    or is malformed;
+    or is malformed; whole calls in a list that stays open;
     content that consists only of calls in a notation without control tokens (bare JSON,
     Python), if the request does not ask for JSON (a note without the request, because it is
     a guess), or what is left of a call without its control tokens (an error if its header
@@ -47,7 +47,12 @@ from prompt_debugger.core.diagnose.calls.arguments_as_content import report_argu
 from prompt_debugger.core.diagnose.calls.bare_headers import report_headers
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.calls.begun_calls import report_begun
-from prompt_debugger.core.diagnose.calls.broken_bare_calls import AGAIN, report_broken_bare
+from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
+    AGAIN,
+    is_open_list,
+    report_broken_bare,
+    report_open_list,
+)
 from prompt_debugger.core.diagnose.calls.client_calls import BEFORE_OTHERS, client_call, report_client_call
 from prompt_debugger.core.diagnose.calls.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
@@ -137,7 +142,7 @@ def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
     elif (python := report_tool_code(trace, content)) is not None:
         yield python
     elif whole := bare_calls(trace, content):
-        yield _report_bare(trace, whole, content)
+        yield report_open_list(whole, content) if is_open_list(content) else _report_bare(trace, whole, content)
     elif fenced := fenced_calls(trace, content):
         yield _report_fenced(trace, fenced, content)
     elif at_end := _calls_at_end(trace, content):

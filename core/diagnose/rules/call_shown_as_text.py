@@ -4,7 +4,8 @@ What it finds:
     A text that may be a raw output or what a server
     returned, without a message next to it: complete calls with their markup, control
     tokens included, or in bare JSON and nothing else, or in a Python list at its end,
-    or a call that is cut or malformed. A warning where the calls depart from their
+    or a call that is cut or malformed, or whole calls in a list that is open. A
+    warning where the calls depart from their
     notation (a marker or a key of another name), which their parsers may refuse,
     and where the flags next to it set a parser that is made for another notation;
     a note otherwise, as in a raw output there is nothing wrong with a call. A
@@ -48,7 +49,12 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.broken_arguments import is_shortened
-from prompt_debugger.core.diagnose.calls.broken_bare_calls import unescaped_before
+from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
+    OF_OPEN_LIST,
+    is_open_list,
+    said_of_open_list,
+    unescaped_before,
+)
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
 from prompt_debugger.core.diagnose.calls.schema_as_arguments import schema_shaped
@@ -174,7 +180,9 @@ def _report_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
     is_marked = any(True for _ in find_unquoted_markers(parse.raw)) or "```tool_code" in parse.raw
     if not calls or len(calls) < len(parse.parsed.calls) or not all(call.name for call in calls):
         return
-    if is_marked or not (parse.parsed.content or "").strip():
+    if is_open_list(parse.raw):
+        yield _report_open_list(trace, calls)
+    elif is_marked or not (parse.parsed.content or "").strip():
         yield _report(trace, calls, parse.parsed.format, is_marked=is_marked)
 
 
@@ -228,6 +236,21 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         fix=bare_list_steps(trace, family) if is_list else _fix(trace, family),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING if departing or set_here else None,
+    )
+
+
+def _report_open_list(trace: Trace, calls: list[ToolCallAttempt]) -> Report:
+    return Report(
+        title=f"The text is {said_of_open_list(calls)}",
+        detail="Unless its end was not copied, the model, or the server that streamed it, left the bracket out. "
+        + OF_OPEN_LIST,
+        evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
+        fix="Check finish_reason: raise `max_tokens` if it is `length`. Otherwise ask again. A grammar for calls keeps "
+        "the list whole (`tool_choice` as `required`, where the server constrains calls by it); if the bracket is "
+        "there without streaming, update the server.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
     )
 
 

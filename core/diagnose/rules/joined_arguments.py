@@ -21,7 +21,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.json_values import as_list, as_object, as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
@@ -48,6 +48,11 @@ def find(trace: Trace) -> Iterator[Report]:
         )
         values = [decode_json(text[slice(*part)]) for part in fault.parts]
         is_repeat = all(value == values[0] for value in values) and values[0] is not None
+        apart = (
+            "distinguish them by id, or ask without streaming"
+            if not events or _has_ids(trace, events)
+            else "ask without streaming, and report it to the server or gateway, as only the first one has an id"
+        )
         yield Report(
             title=f"The arguments of the call to `{call.name}` contain {len(fault.parts)} JSON objects end to end"
             + (", all identical." if is_repeat else "."),
@@ -60,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
             if is_repeat
             else (
                 "Make a separate call of each object. The client that assembled the stream joined calls that "
-                "share an index: distinguish them by id, or ask without streaming."
+                f"share an index: {apart}."
             ),
         )
 
@@ -84,6 +89,13 @@ def _report_in_one_value(call: CallField) -> Iterator[Report]:
         "index, or dropped their indexes: distinguish them by index and id, or ask without streaming.",
         certainty=Certainty.INFERRED,
     )
+
+
+def _has_ids(trace: Trace, events: Sequence[int]) -> bool:
+    """Return whether each object after the first begins in an event of the stream that brings an id with it."""
+    deltas = () if trace.chat_stream is None else trace.chat_stream.deltas
+    calls = [as_list(deltas[event - 1].delta.get("tool_calls")) for event in events[1:]]
+    return all(any(as_text(as_object(call).get("id")) for call in of_event) for of_event in calls)
 
 
 def _events_of(trace: Trace, text: str, parts: tuple[Span, ...]) -> tuple[int, ...]:

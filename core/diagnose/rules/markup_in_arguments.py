@@ -3,8 +3,9 @@ r"""Markup of calls is in the arguments or in the id of a returned call.
 What it finds:
     A structural marker in the id of a returned call; in arguments that are not JSON because
     of it; or in a value of arguments that are JSON, where the first marker is a closing
-    one, which never happens in text that quotes whole calls. Silent if the raw output shows
-    that this is the value that was written, or if the request contains the same text.
+    one, or one between name and arguments, which never happens in text that quotes whole
+    calls. Silent if the raw output shows that this is the value that was written, or if the
+    request contains the same text.
 
 Why it matters:
     The parser missed the end of a value and read on: the value is wrong, and
@@ -36,7 +37,8 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, w
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import pick_format
 
-_CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_")
+# What ends a call, or comes after its name: neither is the first marker of a text that quotes whole calls.
+_CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_|_argument_begin|▁sep")
 # At the end of a key.
 _TAG = re.compile(r"</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?\s{0,4}\Z")
 _FIX = (

@@ -31,6 +31,7 @@ from prompt_debugger.core.base.types import Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message
+from prompt_debugger.core.diagnose.wire_events import first_at
 
 _FIX = "Put the pieces together by index and take id and name from the first one; or ask without streaming."
 
@@ -42,21 +43,23 @@ def find(trace: Trace) -> Iterator[Report]:
     heads: dict[tuple[int, str], str] = {}
     begun: dict[int, int] = {}
     reported: set[str] = set()
-    for event, index, call_id, name, empty in _heads(trace.chat_stream.deltas):
+    deltas = trace.chat_stream.deltas
+    for event, index, call_id, name, empty in _heads(deltas):
         first = begun.setdefault(index, event)
         known, known_id = heads.get((index, "name"), ""), heads.get((index, "id"), "")
         found: dict[str, Report] = {}
         repeats_id = bool(call_id) and known_id == call_id
         if name in NULL_TEXTS and known:
-            found["null"] = _report_null(known, name, event)
+            found["null"] = _report_null(known, name, first_at(event, deltas))
         elif name and not known and event > first:
-            found["late"] = _read_late_name(name, first, event)
+            found["late"] = _read_late_name(name, first + 1, event + 1)
         elif name and known == name and not (call_id and known_id and call_id != known_id):
-            found["name"] = _report_repeated(name, "name", event, beside="id and " if repeats_id else "")
+            beside = "id and " if repeats_id else ""
+            found["name"] = _report_repeated(name, "name", first_at(event, deltas), beside=beside)
         elif empty and known and not asked_server(trace):
-            found["empty"] = _read_empty(known, empty, event)
+            found["empty"] = _read_empty(known, empty, first_at(event, deltas))
         if repeats_id and "name" not in found:  # a piece that repeats both is one oddity
-            found["id"] = _report_repeated(name or known, "id", event)
+            found["id"] = _report_repeated(name or known, "id", first_at(event, deltas))
         yield from (report for part, report in found.items() if part not in reported)
         reported |= found.keys() | ({"id"} if repeats_id else set())
         _note_head(heads, index, call_id, name)
@@ -85,25 +88,24 @@ def _heads(deltas: Sequence[StreamDelta]) -> Iterator[tuple[int, int, str, str, 
                 yield event, index, as_text(entry.get("id")) or "", name or "", empty
 
 
-def _report_repeated(name: str, part: str, event: int, *, beside: str = "") -> Report:
+def _report_repeated(name: str, part: str, first: str, *, beside: str = "") -> Report:
     is_name = part == "name"
     breaks = (
         "joins names as it joins arguments gets it twice" if is_name else "begins a call at each id sees many calls"
     )
     return Report(
         title=f"Later pieces of the streamed call to `{name}` repeat its {beside}{part}.",
-        detail=f"First at event {event}. The protocol sends id and name only with the first piece: a client that "
-        f"{breaks}.",
+        detail=f"{first}The protocol sends id and name only with the first piece: a client that {breaks}.",
         evidence=(in_message("tool_calls"),),
         fix=_FIX,
         severity=Severity.WARNING if is_name else None,
     )
 
 
-def _report_null(name: str, null: str, event: int) -> Report:
+def _report_null(name: str, null: str, first: str) -> Report:
     return Report(
         title=f"Later pieces of the streamed call to `{name}` give its name as the text `{null}`.",
-        detail=f"First at event {event}. A name that is absent was turned into text: clients take it for another call, "
+        detail=f"{first}A name that is absent was turned into text: clients take it for another call, "
         "or look for a tool of that name.",
         evidence=(in_message("tool_calls"),),
         fix=_FIX,
@@ -111,10 +113,10 @@ def _report_null(name: str, null: str, event: int) -> Report:
     )
 
 
-def _read_empty(name: str, written: str, event: int) -> Report:
+def _read_empty(name: str, written: str, first: str) -> Report:
     return Report(
         title=f"Later pieces of the streamed call to `{name}` have `name: {written}`.",
-        detail=f"First at event {event}. The protocol leaves the field out after the first piece. Clients that take "
+        detail=f"{first}The protocol leaves the field out after the first piece. Clients that take "
         "each piece's name lose the one that came first, and clients that check types refuse `null`.",
         evidence=(in_message("tool_calls"),),
         fix="Take the name only from the first piece, and ignore empty ones; or ask without streaming.",

@@ -33,6 +33,7 @@ from prompt_debugger.core.base.types import JSON, Severity, Stage, StreamDelta, 
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, quote
+from prompt_debugger.core.diagnose.wire_events import first_at
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -42,7 +43,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if (event := _event_of_object(trace.chat_stream.deltas)) is None:
         yield from _collision(trace, trace.chat_stream.deltas)
     else:
-        yield _no_list(event)
+        yield _no_list(event + 1)
 
 
 def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report]:
@@ -53,11 +54,11 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
     for event, (index, call_id, name, arguments, reported) in _tool_deltas(deltas):
         problem = None
         if index is None:
-            yield _report_missing_index(trace, event, reported)
+            yield _report_missing_index(trace, first_at(event, deltas), reported)
             return
         is_other = bool(call_id) and ids.setdefault(index, call_id or "") != call_id
         if is_other and not name and not _is_whole(written.get(index, ())):
-            yield _report_changing_id(event, index, ids[index], call_id or "")
+            yield _report_changing_id(event + 1, index, ids[index], call_id or "")
             return
         if is_other:
             problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
@@ -68,11 +69,8 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
         if problem is not None:
             yield Report(
                 title=f"Stream deltas of tool calls collide: {problem}.",
-                detail=(
-                    f"First at event {event} of {len(deltas)}. A client that puts the pieces "
-                    "together by index merges them into one call that the model never made; here they are kept "
-                    "separate."
-                ),
+                detail=f"{first_at(event, deltas)}A client that puts the pieces together by index merges them into "
+                "one call that the model never made; here they are kept separate.",
                 evidence=(in_message("tool_calls"),),
                 fix="Put the calls together by id; or ask without streaming.",
             )
@@ -115,7 +113,7 @@ def _no_list(event: int) -> Report:
     )
 
 
-def _report_missing_index(trace: Trace, event: int, reported: JSON) -> Report:
+def _report_missing_index(trace: Trace, first: str, reported: JSON) -> Report:
     """Report a delta that says only by its place to which call it belongs.
 
     Harmless where there is one call, and for who asked for a whole answer.
@@ -126,8 +124,8 @@ def _report_missing_index(trace: Trace, event: int, reported: JSON) -> Report:
     defect = "no index" if reported is None else f"an index that is not a number: `{quote(json.dumps(reported), 40)}`"
     return Report(
         title=f"A tool call delta of the stream has {defect}.",
-        detail=f"First at event {event}. Clients put the pieces of calls together by index: without one, some "
-        "refuse the stream, and others drop the call.",
+        detail=f"{first}Clients put the pieces of calls together by index: without one, some refuse the stream, and "
+        "others drop the call.",
         evidence=(in_message("tool_calls"),),
         fix="Put the calls together by id; or ask without streaming. Report it to the authors of the server or "
         "gateway.",

@@ -64,6 +64,8 @@ def shape_answer(value: JSON) -> Shaped | None:
         note = "`choices` is an object where the protocol requires a list; it was read as the only choice."
         made = _read_choices({**value, "choices": [choices]}, [choices])
         return made._replace(notes=(note, *made.notes), is_whole=False)
+    if call_of_framework(value) is not None:
+        return _read_calls([value])
     if "messages" in value or "input" in value or "done" in value:
         return None
     return _read_llama_cpp(value) or _read_part(value)
@@ -88,7 +90,7 @@ def _read_part(value: JSONObject) -> Shaped | None:
         return Shaped({"choices": [value]}, "a choice of a chat response", (), is_whole=False)
     if _is_message(value):
         return _read_message(value)
-    if _is_call(value) or is_called_function(value) or call_of_langchain(value) is not None:
+    if _is_call(value) or is_called_function(value):
         return _read_calls([value])
     return None
 
@@ -208,7 +210,7 @@ def _read_message(message: JSONObject) -> Shaped:
 
 
 def _read_calls(value: list[JSON]) -> Shaped | None:
-    calls = tuple(call_of_langchain(one) or one for one in objects_in(value))
+    calls = tuple(call_of_framework(one) or one for one in objects_in(value))
     if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MAX_LOOKED_AT]):
         calls = tuple(_read_function(call) for call in calls)
     elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MAX_LOOKED_AT]):
@@ -217,6 +219,21 @@ def _read_calls(value: list[JSON]) -> Shaped | None:
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": list[JSON](listed)}
     words = "a tool call of a message" if len(calls) == 1 else "tool calls of a message"
     return Shaped({"choices": [{"message": message}]}, words, notes, is_whole=False)
+
+
+def call_of_framework(value: JSONObject) -> JSONObject | None:
+    """Return a call of LangChain, Anthropic (`tool_use`) or Vercel's AI SDK (`tool-call`); `None` if it is none."""
+    match value.get("type"):
+        case "tool_use":
+            name, call_id, arguments = value.get("name"), value.get("id"), value.get("input")
+        case "tool-call":
+            name, call_id = value.get("toolName"), value.get("toolCallId")
+            arguments = value.get("input", value.get("args"))
+        case _:
+            return call_of_langchain(value)
+    if not isinstance(name, str) or not isinstance(arguments, dict | str):
+        return None
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text_or_json(arguments)}}
 
 
 def call_of_langchain(value: JSONObject) -> JSONObject | None:

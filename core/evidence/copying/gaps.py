@@ -93,6 +93,8 @@ _SEALED = re.compile(
     r'"(thought_?[sS]ignature|signature|encrypted_content)"\s{0,8}:\s{0,8}'
     r'"[\w+/=-]{0,4000}(?:\.{3,}|…)[\w+/=-]{0,4000}"'
 )
+# Ids that someone shortened: each is unknown then, and nothing else is.
+_SHORT_ID = re.compile(r'"(id|call_id|tool_call_id|tool_use_id)"\s{0,8}:\s{0,8}"[\w-]{1,60}(?:\.{3,}|…)[\w-]{0,60}"')
 _ENDS_OF_A_CUT = frozenset({"length", "max_tokens", "content_filter"})  # which hold, whatever was left out
 _RUNNING = re.compile(r"(?m)^>{5,20} [A-Z ]{4,40} \S{1,120}\.\.\.$")  # a program's word for what it does
 _MAX_OF_PYTHON = 100_000  # characters
@@ -179,7 +181,7 @@ def has_gap(text: str) -> bool:
     """Return whether something was left out of a text that had to be JSON, a stream, or what Python prints."""
     if "..." not in text and "…" not in text and _EXPLICIT.search(text) is None:
         return False
-    text = _SEALED.sub(r'"\1": ""', _HEAD.sub('"message": {}', text))
+    text = _SHORT_ID.sub(r'"\1": ""', _SEALED.sub(r'"\1": ""', _HEAD.sub('"message": {}', text)))
     value = json_of(text)
     if value is not None:
         return _is_elided(value)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.answers.shapes import call_of_framework
 from prompt_debugger.core.evidence.readers.base import Paste
 from prompt_debugger.core.evidence.readers.refused_call import READER
 from prompt_debugger.core.evidence.reports.leads import is_of_other
@@ -119,3 +121,88 @@ def test_an_outer_tag_that_is_missing_is_known():
 
 def test_a_choice_that_an_old_release_does_not_know_is_known():
     assert "0.8.3" in said('400: Value error, `tool_choice` must either be a named tool, "auto", or "none".')
+
+
+MIXED = {"place": 'Oslo"}.functions.run:1 <|tool_call_argument_begin|> {'}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"type": "tool_use", "id": "t1", "name": "look", "input": MIXED},
+        {"type": "tool-call", "toolCallId": "t1", "toolName": "look", "args": MIXED},
+        {"type": "tool-call", "toolCallId": "t1", "toolName": "look", "input": MIXED},
+    ],
+)
+@pytest.mark.parametrize("frame", ["{}", "{},\n", "I put it together from the stream:\n```\n{},\n```\nWhat is it?\n"])
+def test_a_call_of_another_api_that_was_copied_alone_is_read(call, frame):
+    text = frame.replace("{}", json.dumps(call, indent=2))
+
+    assert codes(text) == ["PD452"]
+    assert "continues into `<|tool_call_argument_begin|>`" in said(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"type": "tool_use", "name": "look"},
+        {"type": "tool-call", "toolName": "look"},
+        {"type": "tool_result", "tool_use_id": "t1", "name": "look", "input": {}},
+    ],
+)
+def test_what_is_less_than_a_call_or_no_call_is_none(value):
+    assert call_of_framework(value) is None
+
+
+def test_a_value_that_quotes_a_whole_call_continues_into_nothing():
+    quoted = "<|tool_call_begin|>functions.run:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
+
+    assert codes(json.dumps({"type": "tool_use", "id": "t1", "name": "save", "input": {"text": quoted}})) == []
+
+
+def pieces(second: str, first_id: str = "call_7f...") -> str:
+    head = f'{{"delta":{{"tool_calls":[{{"index":0,"id":"{first_id}","type":"function",\n'
+    head += '  "function":{"name":"look","arguments":""}}]}}'
+    first = json.dumps({"delta": {"tool_calls": [{"index": 0, "function": {"arguments": '{"place":"Oslo"}'}}]}})
+    return f"// the head\n{head}\n\n// its arguments\n{first}\n\n// those of the next call\n{second}\n"
+
+
+def test_a_shortened_id_leaves_the_pieces_of_a_stream_as_they_are():
+    call = {"index": 0, "function": {"arguments": '{"place":"Rome"}'}}
+
+    assert "contain 2 JSON objects end to end" in said(pieces(json.dumps({"delta": {"tool_calls": [call]}})))
+
+
+@pytest.mark.parametrize("second_id", [None, "call_8"])
+def test_two_objects_at_one_index_are_told_apart_by_id_only_where_there_are_two(second_id):
+    heads = [{"id": "call_7", "type": "function", "function": {"name": "look", "arguments": ""}}, {}, {}]
+    heads[2] = {} if second_id is None else {"id": second_id}
+    texts = ["", '{"place":"Oslo"}', '{"place":"Rome"}']
+    calls = [
+        {**head, "index": 0, "function": {**head.get("function", {}), "arguments": text}}
+        for head, text in zip(heads, texts, strict=True)
+    ]
+    events = [{"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]} for call in calls]
+    text = said("\n\n".join(f"data: {json.dumps(event)}" for event in events))
+
+    assert ("only the first one has an id" in text) is (second_id is None)
+
+
+def test_arguments_that_were_shortened_still_prove_nothing():
+    call = {"index": 0, "function": {"arguments": '{"place":"Ro...'}}
+
+    with pytest.raises(RequestError):
+        shown(pieces(json.dumps({"delta": {"tool_calls": [call]}})))
+
+
+PRINTED = (
+    "# first\nChoiceDeltaToolCall(index=0, id='a', function=ChoiceDeltaToolCallFunction(arguments='', name='f'))\n"
+    "ChoiceDeltaToolCall(index=0, id='', function=ChoiceDeltaToolCallFunction(arguments='{}', name=None))\n{gap}"
+    "# second\nChoiceDeltaToolCall(index=0, id='b', function=ChoiceDeltaToolCallFunction(arguments='', name='f'))\n"
+)
+
+
+def test_an_event_is_counted_from_1_and_not_where_events_were_left_out():
+    assert "First at event 3." in said(PRINTED.replace("{gap}", ""))
+    assert "First at event" not in said(PRINTED.replace("{gap}", "...\n"))
+    assert "index 0 belongs to `a` and to `b`" in said(PRINTED.replace("{gap}", "...\n"))
