@@ -35,6 +35,27 @@ SENTENCES: tuple[KnownError, ...] = (
         tried="pydantic 2.14.3",
     ),
     KnownError(
+        "Invalid JSON: expected value at line {line:int} column {column:int} [type=json_invalid, input_value='```",
+        Stage.PARSE,
+        "The model wrote its JSON inside a Markdown code fence, and the text was parsed as it is.",
+        "Have the server enforce the form (`response_format` with a schema, or a mode of the client that sends one) "
+        "or remove the fence before reading; a prompt that asks for no fence helps, but not always.",
+        "https://github.com/crewAIInc/crewAI/issues/3821",
+        example="1 validation error for Car Invalid JSON: expected value at line 1 column 1 [type=json_invalid, "
+        'input_value=\'```json\\n{\\n  "color..."red"\\n}\\n```\', input_type=str]',
+    ),
+    KnownError(
+        "Invalid JSON: expected value at line {line:int} column {column:int} [type=json_invalid, input_value='<think>",
+        Stage.PARSE,
+        "The text begins with the model's thoughts, which nothing has separated from the answer, and was parsed as "
+        "JSON.",
+        "Start the server with the model's reasoning parser (`--reasoning-parser`), switch thinking off, or drop "
+        "everything up to `</think>` before reading.",
+        "https://docs.pydantic.dev/latest/errors/validation_errors/#json_invalid",
+        example="1 validation error for Car Invalid JSON: expected value at line 1 column 1 [type=json_invalid, "
+        'input_value=\'<think>\\nThe user wants...lor": "red"}\', input_type=str]',
+    ),
+    KnownError(
         "Extra inputs are not permitted",
         Stage.REQUEST,
         "The server rejects unknown fields, and one was sent.",

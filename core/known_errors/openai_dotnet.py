@@ -9,6 +9,16 @@ MAKER = "OpenAI (.NET client)"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Service request failed. Status: 404 (Not Found)",
+        Stage.REQUEST,
+        "The server has nothing at that address, or no such model or deployment: it answers 404 for both, and the "
+        "client shows no body that would say which.",
+        "Send the request by hand (`curl -i`) and read the body. The endpoint that the client is given ends with "
+        "`/v1`, as it adds `/chat/completions` itself; at Azure, the name is that of the deployment.",
+        "Azure/azure-sdk-for-net, System.ClientModel: ClientResultException",
+        cause=Cause.UNCLEAR,
+    ),
+    KnownError(
         "Unknown ChatToolCallKind value.",
         Stage.COMPLETE,
         "A call, or a piece of one in a stream, has a `type` that is neither absent nor `function`: most often an "

@@ -42,6 +42,19 @@ SENTENCES: tuple[KnownError, ...] = (
         is_general=True,
     ),
     KnownError(
+        "Unable to parse tokenizer config: {why}",
+        Stage.RENDER,
+        "The router could not read the model's `tokenizer_config.json`, so that it has no chat template, and chat "
+        "requests fail with *template not found*. Releases of early 2024 expect special tokens such as `bos_token` to "
+        "be plain strings there, and fail on objects (*expected a string*).",
+        "Update the server. Until then serve a copy of the model in which `bos_token` and `eos_token` are plain "
+        "strings, or give `--tokenizer-config-path` of one.",
+        "https://github.com/huggingface/text-generation-inference/issues/1534",
+        example="WARN text_generation_router: Unable to parse tokenizer config: invalid type: map, expected a string "
+        "at line 7 column 16",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
         "Error compiling FSM: {why}",
         Stage.REQUEST,
         "The server could not build a grammar from the JSON Schema or the regular expression in the request, and goes "

@@ -19,6 +19,11 @@ _FORM = re.compile(
     r"(?:Parameter: (?P<field>[^\s'\"]{1,200})[ \t]*\r?\n)?"
     r"(?:[ \t]*\r?\n){0,3}(?P<words>\S(?:[^\r\n]|\r?\n(?![ \t]{1,8}at |[ \t]{0,8}--- End of|[ \t\r]*\n)){0,4000}+)"
 )
+# An answer without a body that it could read.
+_BARE = re.compile(
+    r"ClientResultException: Service request failed\.?\s{1,4}Status: (?P<status>[45]\d\d) \((?P<phrase>[\w -]{1,60})\)"
+    r"\s{0,9}(?=at |\Z)"
+)
 
 
 def error_of_dotnet(text: str) -> Refusal | None:
@@ -28,6 +33,8 @@ def error_of_dotnet(text: str) -> Refusal | None:
     'messages[2].role'
     """
     found = _FORM.search(text)
+    if found is None and (bare := _BARE.search(text)) is not None:
+        return Refusal(int(bare["status"]), f"Service request failed. Status: {bare['status']} ({bare['phrase']})")
     if found is None or found["words"].lstrip().startswith("at "):
         return None
     words = found["words"].strip()

@@ -25,6 +25,8 @@ _LOG_HEAD = re.compile(
 )
 _HEADED_FRAME = re.compile(r"(?m)^[ \t]{0,4}(?:ERROR|CRITICAL):[ \t]{1,8}File \"")
 _FRAME_OF_PYTHON = re.compile(r"(?m)^\s{0,12}File \"[^\"\n]{1,200}\", line \d{1,7}, in \S")
+_STACK_LINE = re.compile(r"\s{0,12}at (?P<where>[\w.$<>`+\[\],]{3,200})[ (]|\s{0,12}---? End of ")
+_MAX_STACK = 60  # lines
 _MIN_FRAMES = 2  # of a traceback that was copied without its first line
 _FILE = 'File "'  # begins each frame of Python
 TRACEBACK = "Traceback (most recent call last):"
@@ -68,6 +70,19 @@ def cut_traceback(text: str) -> str | None:
     return (
         f"The text contains a traceback{origin} without {without}its end: it breaks off in {place_of(frame)}, and the "
         "line below its last frame names the error."
+    )
+
+
+def stack_alone(text: str) -> str | None:
+    """Return a sentence on a stack of .NET, Java or JavaScript without the line that names its error; else `None`."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    frames = [_STACK_LINE.match(line) for line in lines[:_MAX_STACK]]
+    first = frames[0] if frames else None
+    if first is None or len(frames) < _MIN_FRAMES or not all(frames):
+        return None
+    return (
+        f"The text is the stack of an exception without the line above it, which names the error: it was raised in "
+        f"`{first['where']}`."
     )
 
 

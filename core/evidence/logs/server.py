@@ -91,6 +91,19 @@ _ANSWERED = (
     re.compile(rf"request: POST {_CALL} \S{{1,60}} (?P<status>\d{{3}})"),
     re.compile(rf"\"status\":(?P<status>\d{{3}}),\"method\":\"POST\",\"path\":\"{_CALL}\""),
 )
+# A request for a path that the server does not have, or not for that method.
+_NOWHERE = (
+    re.compile(r"\"(?:POST|GET) (?P<path>/[\w./:-]{1,160})\S{0,40} HTTP/[\d.]{1,3}\" (?P<status>40[45])"),
+    re.compile(
+        r"\| (?P<status>40[45]) \|[^\n|]{0,40}\|[^\n|]{0,60}\| (?:POST|GET) {1,10}\"(?P<path>/[\w./:-]{1,160})\""
+    ),
+)
+_OF_API = re.compile(r"chat|completions|messages|responses|generate|models|embed")
+_TWICE = re.compile(
+    r"(?P<part>(?:/v\d\w{0,8}|/api|/chat/completions|/completions|/messages|/responses))(?P=part)(?![\w-])"
+)
+_LACKS_V1 = ("/chat/", "/completions", "/responses", "/models", "/messages")
+_MAX_NOWHERE = 2
 # What Fastify logs: a line of the request, and one of its answer.
 _ASKED = re.compile(rf"\"reqId\":\"(?P<id>[\w-]{{1,40}})\"[^\n]{{0,200}}?\"method\":\"POST\",\"url\":\"{_CALL}[?\"]")
 _COMPLETED = re.compile(r"\"reqId\":\"(?P<id>[\w-]{1,40})\"[^\n]{0,200}?\"res\":\{\"statusCode\":(?P<status>\d{3})\b")
@@ -161,6 +174,7 @@ def _shown(text: str) -> Iterator[str]:
         by_path.setdefault(path, []).append(f"{status} ({count:,} times)" if count > 1 else status)
     for path, statuses in list(by_path.items())[:4]:
         yield f"The log shows `POST {path}` answered with {', '.join(statuses)}."
+    yield from _nowhere(text)
     if (switch := _SWITCH.search(text)) is not None and "tool" in switch["name"].lower():
         yield f"The model wrote a call up to its closing marker (`{switch['marker']}`): LM Studio logs its end."
     limit = _GAVE_UP.search(text)
@@ -173,3 +187,23 @@ def _shown(text: str) -> Iterator[str]:
         counts = Counter({one: count for one, count in counts.items() if one[1] != limit["status"]})
     bad = {"404" if status == "404" else status[0] for _, status in counts}
     yield from (hint for status, hint in _HINTS.items() if status in bad)
+
+
+def _nowhere(text: str) -> Iterator[str]:
+    """Say which paths of an API a server does not have, and what is odd about them."""
+    found = dict.fromkeys(
+        (one["path"], one["status"])
+        for line in _NOWHERE
+        for one in line.finditer(text)
+        if _OF_API.search(one["path"]) is not None
+        and (one["path"].startswith(_LACKS_V1) or re.fullmatch(_CALL, one["path"]) is None)
+    )
+    for path, status in [*found][:_MAX_NOWHERE]:
+        twice = _TWICE.search(path)
+        if twice is not None:
+            why = f"`{twice['part']}` is in it twice, as the client adds it to an address that has it already."
+        elif path.startswith(_LACKS_V1):
+            why = "it lacks `/v1`, which belongs to the address that the client is given."
+        else:
+            why = "the server has nothing there."
+        yield f"The log shows `{path}` answered with {status}: {why}"

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.errors import RequestError, shorten
-from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
+from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback, stack_alone
 from prompt_debugger.core.evidence.errors.unknown import other_program
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
@@ -200,6 +200,8 @@ def not_recognised(text: str, *, is_about: bool = False) -> RequestError:
         return RequestError("Nothing was pasted.", NEEDED)
     if (cut := cut_traceback(text)) is not None:
         return RequestError(cut, "Paste the traceback to its end, with the line of the log above it.")
+    if (stack := stack_alone(text)) is not None:
+        return RequestError(stack, "Copy the line above the first `at` as well, with the words of the error.")
     if (unrelated := other_program(text) or harmless(text)) is not None:
         return RequestError(unrelated, NEEDED)
     if is_agents_log(text):

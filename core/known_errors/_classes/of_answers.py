@@ -32,6 +32,18 @@ FIRST: tuple[ErrorClass, ...] = (
         "server that deviates; an error sent with status 200 does not fit either.",
     ),
     ErrorClass(
+        "answer-of-no-form",
+        r"did not match any variant of untagged enum \w{0,40}(?:response|completion|answer)\w{0,20}(?<!request)\b",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "The client could not read the answer: it has none of the forms that the client knows",
+        "A client written in Rust tries each form that an answer may have, an error among them; a field that is "
+        "missing, null or of another type makes all of them fail, and the message does not say which.",
+        "Record the answer with `capture` and paste it. If it is an error, its words say what to change; if it is an "
+        "answer, compare it with the API: fields that the client requires and the server leaves out (`id`, `usage`, "
+        "`reasoning_details`) are the usual reason. Update the client, or report it there.",
+    ),
+    ErrorClass(
         "answer-lacks-fields",
         r"\bfields? \[?'?(?P<name>\w[\w, ]{0,200})'?\]? (?:is|are) required for type with serial name "
         r"'[\w.$]{0,200}?(?:response|completion|chunk|choice|message|answer|result|usage|delta|output)\w{0,40}', "
@@ -277,7 +289,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|\b(?:list|string|tuple) index out of range\b|\bindex \d{1,9} out of bounds for length \d"
         r"|\bindex out of bounds: the len is \d{1,9} but the index is \d|\bnil pointer dereference\b"
         r"|\bindex was out of range\. must be non-negative"
-        r"|\bobject reference not set to an instance of an object\b",
+        r"|\bobject reference not set to an instance of an object\b|\bNullPointerException: null\W{0,3}\Z"
+        r"|\bcannot invoke \"[^\"]{1,200}\" because [^\n]{1,300}? is null\b",
         Stage.COMPLETE,
         Cause.OUTPUT,
         "A program failed in its own code",
@@ -366,6 +379,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "not print, or put `prompt-debugger capture` in between.",
         has_reason=False,
         unless=r"\A\W{0,6}error handling\b",
+    ),
+    ErrorClass(
+        "no-words",
+        r"\A(?:[\w.$]{1,160}\.)?(?!NullPointer)\w{1,60}(?:Error|Exception): (?:null|none|undefined|nil)\W{0,3}\Z",
+        Stage.REQUEST,
+        Cause.UNCLEAR,
+        "An exception was reported without words",
+        "Only its name is known: the program that raised it had nothing to say, usually because the server's answer "
+        "had no body, or none that the client reads.",
+        "Have the client log requests and answers (`logRequests` and `logResponses` of LangChain4j), or put "
+        "`prompt-debugger capture` in between; then paste the answer's status and body.",
+        has_reason=False,
     ),
     ErrorClass(
         "reason-cut-off",

@@ -134,7 +134,10 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "answer-not-decoded",
-        r"\bmalformed (?:api |llm |server |chat )?response (?:data|body)\b",
+        r"\bmalformed (?:api |llm |server |chat )?response (?:data|body)\b"
+        r"|\bfailed to deserialize (?:the )?api response\W{1,4}(?:error\W{1,3})?(?:expected value|EOF while|trailing)\b"
+        r"|\basync_openai::error: failed deserialization of\b"
+        r"|\bJSONDeserialize\(",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The client could not decode the server's answer",
@@ -143,10 +146,11 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The request needs no change: look at the answer, which the client's log often quotes, or record it with "
         "`capture`. It may be the page of a proxy, or an error; otherwise update the client, or report what differs "
         "from the API to the server or gateway.",
+        unless=r"missing field|untagged enum",
     ),
     ErrorClass(
         "answer-lacks-field",
-        rf"{_OF_ANSWER}missing field `(?P<field>\w{{1,80}})`",
+        rf"(?:{_OF_ANSWER}|JSONDeserialize\(Error\(\W{{0,3}})missing field `(?P<field>\w{{1,80}})`",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The server's answer lacks a field that the client requires",
@@ -223,7 +227,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "piece-not-decoded",
-        r"did not match any variant of untagged enum \w{0,30}(?:stream|response|chunk|event|delta)"
+        r"did not match any variant of untagged enum \w{0,30}(?:stream|chunk|event|delta)"
         r"|failed to (?:parse|deserialize|decode) [\w ]{0,30}(?:response|stream|chunk|event)\w{0,10} (?:into|as) "
         r"|list indices must be integers or slices, not nonetype",
         Stage.COMPLETE,

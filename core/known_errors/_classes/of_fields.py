@@ -236,6 +236,19 @@ LOOSE: tuple[ErrorClass, ...] = (
         is_distinctive=False,
     ),
     ErrorClass(
+        "part-of-no-form",
+        r"(?P<path>\w[\w.\[\]]{1,120}): data did not match any variant of untagged enum",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A part of the request has a form that the server does not know",
+        "A server written in Rust tries each form that {field|the place it names} may have, and none fits: a role, a "
+        "type of content or a field that it does not know, or one that is missing or null. It does not say which.",
+        "Compare {field|that place} with the API's documentation: the usual reasons are `content` as a list of parts "
+        "or `null` where a text is expected, a tool's result without `tool_call_id`, and a role such as `developer`. "
+        "Paste the request to have it checked.",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "invalid-value",
         r"supported values|invalid value|is not one of|not (?:a )?valid|are not valid"
         r"|invalid (?:parameter|argument|request|input|params|format|option)|out of range"

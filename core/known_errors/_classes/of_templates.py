@@ -88,8 +88,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.RENDER,
         Cause.SETTING,
         "The model has no chat template",
-        "Neither the tokenizer nor the server's start names a template, so messages cannot become a prompt: base "
-        "models have none, and newer repositories keep it in `chat_template.jinja`, which was not copied along.",
+        "The server found none, neither with the tokenizer nor in the options of its start, so messages cannot become "
+        "a prompt: base models have none, newer repositories keep it in `chat_template.jinja`, which may not have been "
+        "copied along, and a tokenizer's configuration that cannot be read counts as none.",
         "Give one at the server's start (`--chat-template FILE`), copy `chat_template.jinja` next to the tokenizer, or "
         "use the chat model of the family.",
     ),

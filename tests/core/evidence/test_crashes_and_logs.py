@@ -9,6 +9,9 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import gather_evidence, show_evidence
+from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback, drop_levels, stack_alone
+from prompt_debugger.core.evidence.logs.server import shown_in_log
+from tests.attacks.growth import grows_linearly
 
 
 def findings_of(text):
@@ -156,3 +159,88 @@ def test_a_title_that_guesses_gives_way_to_the_error_that_is_shown():
     )
 
     assert "that it cannot use itself" in findings_of(report)["PD100"].title
+
+
+@pytest.mark.parametrize(
+    ("begun", "means"),
+    [
+        ('```json\\n{\\n  "c...', "inside a Markdown code fence"),
+        ("<think>\\nThe us...", "begins with the model's thoughts"),
+    ],
+)
+def test_json_that_pydantic_quotes_in_part_is_explained_by_its_beginning(begun, means):
+    head = (
+        "pydantic_core._pydantic_core.ValidationError: 1 validation error for Car\n  Invalid JSON: expected value at "
+    )
+    text = f"{head}line 1 column 1 [type=json_invalid, input_value='{begun}red\"', input_type=str]"
+
+    assert means in findings_of(text)["PD445"].detail
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('INFO:     127.0.0.1:38668 - "POST /v1/v1/chat/completions HTTP/1.1" 404 Not Found', "`/v1` is in it twice"),
+        ('INFO:     127.0.0.1:38668 - "POST /chat/completions HTTP/1.1" 404 Not Found', "lacks `/v1`"),
+        ('[GIN] 2026/02/03 - 02:30:27 | 404 |  1.2ms |  127.0.0.1 | POST     "/v1/messages2"', "nothing there"),
+    ],
+)
+def test_a_path_that_a_server_does_not_have_is_named(line, why):
+    assert why in str(gather_evidence([line]).notes)
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/v1/chat/completions"])
+def test_a_path_that_it_has_or_that_is_none_of_the_api_is_not(path):
+    notes = str(gather_evidence([f'INFO:     127.0.0.1:38668 - "POST {path} HTTP/1.1" 404 Not Found']).notes)
+
+    assert f"`{path}` answered with 404:" not in notes
+
+
+STACK = "   at Tern.Pipeline.<SendAsync>d__0.MoveNext()\n   at Shop.Bot.AskAsync(String text) in C:\\Bot.cs:line 40\n"
+
+
+def test_a_stack_without_the_line_of_its_error_is_called_that():
+    with pytest.raises(RequestError, match=r"raised in `Tern.Pipeline.<SendAsync>d__0.MoveNext`"):
+        gather_evidence([STACK])
+
+
+def test_an_exception_of_dotnet_that_shows_only_a_status_has_it():
+    error = "System.ClientModel.ClientResultException: Service request failed.\nStatus: 404 (Not Found)\n"
+
+    assert findings_of(f"Unhandled exception. {error}{STACK}")["PD100"].detail.startswith("HTTP 404: ")
+
+
+def test_an_exception_whose_words_are_null_has_none():
+    name = "dev.langchain4j.exception.InvalidRequestException: null\n\tat dev.langchain4j.Mapper.map(Mapper.java:71)"
+
+    assert findings_of(name)["PD100"].title.startswith("An exception was reported without words")
+
+
+def test_a_tokenizer_that_tgi_cannot_read_explains_that_it_finds_no_template():
+    log = (
+        "2026-02-09T09:28:45.021349Z  WARN text_generation_router: router/src/main.rs:467: Unable to parse tokenizer "
+        "config: invalid type: map, expected a string at line 7 column 16\n"
+        "2026-02-09T09:30:53.021349Z ERROR chat: text_generation_router: Template error: template not found\n"
+    )
+
+    assert "`tokenizer_config.json`" in findings_of(log)["PD221"].detail
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        '"POST /v1/v1/chat/completions HTTP/1.1" 404 x\n',
+        "/chat",
+        "  at a.b(c)\n",
+        'ERROR:   File "a.py", line 1, in b\n',
+        '  File "a.py", line 1, in b\n',
+    ],
+)
+def test_logs_and_stacks_are_read_in_linear_time(piece):
+    def run(count):
+        text = piece * count
+        shown_in_log(text, "")
+        stack_alone(text)
+        cut_traceback(drop_levels(text))
+
+    assert grows_linearly(run, first=200)
