@@ -57,7 +57,7 @@ def output_limit(trace: Trace) -> OutputLimit:
         return OutputLimit(
             f"the context of {context} tokens, which {prompt} of prompt and {written} of output fill", _LONGER_CONTEXT
         )
-    if cap is None and not trace.request.body:
+    if cap is None and not trace.request.body.keys() - {"messages"}:  # copied without the rest
         text = "Raise `max_tokens` of the request; if it sets none, a default of the server cut the output: set one."
         return OutputLimit("a limit on its tokens", Step(text))
     if cap is None:

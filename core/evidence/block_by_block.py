@@ -25,6 +25,7 @@ from prompt_debugger.core.evidence.reports.parts_together import (
     add_whole_answer,
     build_other_answers,
     form_of,
+    is_exchange,
     is_of_two,
     is_pair,
     of_twice,
@@ -115,7 +116,12 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     has_known = any(piece.evidence.error is not None and is_known(piece.evidence) for piece in shown)
     ordered = sorted(
         shown,
-        key=lambda piece: (piece.is_counterexample, not is_pair(piece.evidence), has_known and piece.guesses_error),
+        key=lambda piece: (
+            piece.is_counterexample,
+            not is_pair(piece.evidence),
+            not is_exchange(piece.evidence),
+            has_known and piece.guesses_error,
+        ),
     )
     whole = compatible([piece.evidence for piece in ordered])
     kept = of_one_run(whole)

@@ -28,6 +28,7 @@ _OLLAMA = "error parsing tool call: raw='"
 _OLLAMA_LOG = re.compile(
     r'tool call parsing failed"? error="(?P<why>(?:[^"\\]|\\.)*+)" content="(?P<text>(?:[^"\\]|\\.)*+)(?P<end>"?)'
 )
+_LM_STUDIO_ENTRY = re.compile(r"(?<=\s)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {1,2}\[[A-Z]{4,5}\]")
 _AT = re.compile(r"Failed to parse input at pos (\d{1,9}): ?")
 _UNPARSED = re.compile(r"unparsed [\w-]{1,40} output: ?")
 _PYDANTIC = re.compile(r"Invalid JSON: ([^\[\n]{1,200})\[type=json_invalid,\s{0,9}input_value=")
@@ -204,7 +205,8 @@ def _read_lm_studio(message: str) -> Quoted | None:
     if named < 0:
         return None
     why = message[start + len("Failed to parse tool call:") : named].strip().rstrip(".")
-    return Quoted(_cut_to_end(message, named + len("Model Output:")).strip(), why=why)
+    text = _cut_to_end(message, named + len("Model Output:"))
+    return Quoted(_LM_STUDIO_ENTRY.split(text, maxsplit=1)[0].strip(), why=why)
 
 
 def _read_pydantic(message: str) -> Quoted | None:

@@ -23,7 +23,9 @@ from prompt_debugger.core.evidence.copying.json_strings import (
 )
 from prompt_debugger.core.evidence.copying.line_starts import (
     CODE_START,
+    drop_comment_marks,
     drop_diff_signs,
+    drop_item,
     drop_labels,
     drop_numbers,
     drop_prefixes,
@@ -57,6 +59,14 @@ _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "
 _SINGLE_KEY = re.compile("[{,]\\s{0,8}\u2018[^\u2018\u2019\n]{1,80}\u2019\\s{0,4}:")  # of a printed dict
 _CLOSING_QUOTE = re.compile("\u2019(?=\\s{0,8}[:,}\\])])")  # the others are apostrophes
 _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent code
+# Colours whose escape character was lost in a copy: `[31mError[0m`.
+_COLOUR = re.compile(r"(?:\^\[|\u241b)?(?<!\\u001b)(?<!\\x1b)(?<!\\033)(?<!\\e)\[\d{1,3}(?:;\d{1,3}){0,4}m")
+_RESET = "[0m"
+_MIN_COLOURS = 2
+_SHOWN = re.compile(
+    r"\s*+<(?:pre|code)\b[^<>\n]{0,200}>(?:<code\b[^<>\n]{0,200}>)?(?P<code>(?:(?!</?(?:pre|code)\b)[^\0])++)"
+    r"(?:</code>\s{0,4})?(?:</pre>)?\s*"
+)
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote after a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
@@ -119,7 +129,11 @@ def _after(steps: Sequence[Step], text: str) -> tuple[str, list[str]]:
 
 
 def _uncoloured(text: str) -> str | None:
-    return _ANSI.sub("", text) if "\x1b" in text else None
+    if "\x1b" in text:
+        return _ANSI.sub("", text)
+    if _RESET not in text or len(_COLOUR.findall(text)) < _MIN_COLOURS:
+        return None
+    return _COLOUR.sub("", text)
 
 
 def _spaced(text: str) -> str | None:
@@ -241,6 +255,12 @@ def _unescaped(text: str) -> str | None:
     return html.unescape(text) if "&lt;" in text and not is_json else None
 
 
+def _untagged(text: str) -> str | None:
+    """Return what a page shows as code, where that is all of a text."""
+    found = _SHOWN.fullmatch(text) if "<pre" in text or "<code" in text else None
+    return None if found is None else html.unescape(found["code"])
+
+
 def _straightened(text: str) -> str | None:
     """Turn back the quotes of a text whose quotes are typographic without exception: double ones, or Python's."""
     if '"' in text:
@@ -279,17 +299,20 @@ _STEPS: tuple[Step, ...] = (
     ("The command above the text and the prompt below it were removed.", output_of_command),
     ("Quote marks at the beginning of each line were removed.", drop_quote_marks),
     ("Quote marks at the beginning of each line were removed.", drop_bars),
+    ("The marks of a comment at the beginning of each line were removed.", drop_comment_marks),
     ("A shell's prompts at the beginning of each line were removed.", drop_prompts),
     ("Log prefixes at the beginning of each line were removed.", drop_prefixes),
     ("Log prefixes at the beginning of each line were removed.", drop_prefixes_below),
     ("The same words at the beginning of each line were removed.", drop_labels),
     ("", _unprinted),
+    ("The sign of a list's item before the text was removed.", drop_item),
     ("", _unindented),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("A frame around each line was removed.", _unboxed),
     ("The table around the text was removed.", unfold_tables),
     ("", join_printed_pieces),
     ("Blanks in the marks of DeepSeek's tags were taken out.", close_dsml),
+    ("The tags of a page around the text were removed.", _untagged),
     ("HTML escapes were decoded.", _unescaped),
     ("Typographic quotes were replaced by plain ones.", _straightened),
     ("The strings of a program, one below the other, were joined.", _joined_literals),

@@ -13,6 +13,7 @@ _ASSIGNED = re.compile(r"\s{0,20}[A-Za-z_]\w{0,60}\s{0,4}=\s{0,4}(\"{3}|'{3}|\"|
 _MAX_ASSIGNED = 60_000
 _MIN_INNER = 20  # characters of a text inside a JSON string
 _MAX_ABOVE = 400  # characters in which the line above is looked for
+_DATA = re.compile(r"\s{0,9}(?:[{<]|\[[{\[\"]|(?:data|event): ?\S)")
 _TAG = re.compile(r"\s{0,9}(?:<[|/\uff5c\w]|\[[A-Z_]{4,20}\])")
 _STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
 _MARKUP = re.compile(r"[<{]|\[[A-Z_]{4,20}\]")
@@ -21,14 +22,18 @@ _MARKUP = re.compile(r"[<{]|\[[A-Z_]{4,20}\]")
 def decode_text(text: str) -> str | None:
     """Decode a text that is one JSON string, or JSON that Python printed as one; return `None` for any other text."""
     bare = text.strip()
-    inner = json_of(bare) if bare.startswith('"') else _printed_json(bare) if bare.startswith(("'[", "'{")) else None
+    inner = json_of(bare) if bare.startswith('"') else _printed(bare) if bare.startswith("'") else None
     return inner if isinstance(inner, str) and len(inner) >= _MIN_INNER else None
 
 
-def _printed_json(text: str) -> str | None:
-    read = read_printed(text) if text.endswith(("]'", "}'")) else None
-    is_whole = read is not None and not read.is_cut and read.stop == len(text)
-    return read.value if read is not None and is_whole and isinstance(read.value, str) and json_of(read.value) else None
+def _printed(text: str) -> str | None:
+    """Return the text that Python printed as a string: JSON, or one with line breaks, which are escapes there."""
+    read = read_printed(text) if text.endswith("'") and "\n" not in text else None
+    if read is None or read.is_cut or read.stop != len(text) or not isinstance(read.value, str):
+        return None
+    has_breaks = "\n" in read.value
+    is_data = has_breaks and (_DATA.match(read.value) is not None or MARKER.search(read.value) is not None)
+    return read.value if is_data or json_of(read.value) else None
 
 
 def decode_lines(text: str) -> str | None:

@@ -23,6 +23,9 @@ _CONTAINER = re.compile(r"[A-Za-z][\w.-]{0,80}[ \t]++\| ?")
 _POD = re.compile(r"\[pod/[\w./-]{1,200}\] ?")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?")
 _JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [^\s\[:]{1,80}(?:\[\d{1,9}\])?: ")
+_NAMED = re.compile(r"(?=[\w./-]{0,60}[-_\d])[A-Za-z][\w./-]{1,60}:? ")  # of a container, between its time and a line
+_ITEM = re.compile(r"[ \t]{0,3}(?:\d{1,2}[.)]|[-*+\u2022]) {1,3}")
+_COMMENT = re.compile(r"[ \t]*+(?:#|//) ?")
 _RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
 _PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
 _PREFIXED = re.compile(f"(?m)^(?:{'|'.join(prefix.pattern for prefix in _PREFIXES)})")
@@ -110,8 +113,41 @@ def drop_prefixes(text: str) -> str | None:
         found = next((one for prefix in _PREFIXES if (one := _strip_lines(text, prefix)) is not None), None)
         if found is None:
             break
-        changed = text = found
+        is_stamped = _STAMP.match(first_line(text)) is not None
+        changed = text = (_drop_name(found) if is_stamped else None) or found
     return changed
+
+
+def _drop_name(text: str) -> str | None:
+    """Take off the name that every line has in common, as logs of several containers have it; `None` without one."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    found = _NAMED.match(lines[0]) if len(lines) >= _MIN_LABELLED else None
+    if found is None or not all(line.startswith(found[0].rstrip()) for line in lines):
+        return None
+    return "\n".join(line[found.end() :] for line in text.split("\n"))
+
+
+def drop_item(text: str) -> str | None:
+    """Take off the sign of a list's item before data, where all lines below it are indented to be its own."""
+    found = _ITEM.match(text)
+    if found is None or CODE_START.match(text, found.end()) is None:
+        return None
+    first, *below = text.split("\n")
+    filled = [line for line in below if line.strip()]
+    if not filled or not all(line.startswith(("  ", "\t")) for line in filled):
+        return None
+    margin = min(found.end(), *(len(line) - len(line.lstrip()) for line in filled))
+    return "\n".join([first[found.end() :], *(line[margin:] for line in below)])
+
+
+def drop_comment_marks(text: str) -> str | None:
+    """Take off the marks of a program's comments, where every line has one and they are data or a log without it."""
+    mark = first_line(text).lstrip()[:2]
+    lines = [line.lstrip() for line in text.split("\n") if line.strip()] if mark in ("# ", "//") else []
+    if len(lines) < _MIN_LABELLED or not all(line.startswith(mark.rstrip()) for line in lines):
+        return None
+    bare = "\n".join(_COMMENT.sub("", line, count=1) for line in text.split("\n"))
+    return bare if CODE_START.match(bare) is not None or has_entries(bare) else None
 
 
 def drop_prefixes_below(text: str) -> str | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 _RULE = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-{2,}+:?[ \t]*+(?:\||\Z))++[ \t]*+\Z")  # the line below the heads
-_CELL = re.compile(r"(?<!\\)\|")
+_CELL = re.compile(r"(?<![\\<])\|(?!>)")  # the others are escaped, or within a token such as `<|end|>`
 _END = re.compile(r"(?<!\\)\|[ \t]*+\Z")
 _BREAK = "<br>"
 

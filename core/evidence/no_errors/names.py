@@ -30,8 +30,8 @@ _CALLED = re.compile(
 )
 # What someone says of an error that came.
 _CAME = re.compile(
-    r"\b(?:(?:I|we|they|users|still|always|now|then|sometimes|randomly|but|also|just|only) get|gets|got|getting"
-    r"|receiv\w{1,4}|fail|fails|failed|failing|crash\w{0,4}|dies|died|stuck|hit|hits|hitting|keeps|threw|throws"
+    r"\b(?:(?:I|we|they|users|still|always|now|then|sometimes|randomly|but|also|just|only|and|to|will) get"
+    r"|gets|got|getting|receiv\w{1,4}|fail|fails|failed|failing|crash\w{0,4}|dies|died|stuck|hit|hits|hitting|keeps|threw|throws"
     r"|broken?|breaks|stopp?s|stopped|issue|problem|bug|seeing|saw|ends? (?:with|in)|ended|aborts?|aborted|returned"
     r"|responded|answered|occurred|reported|why|help|unable|cannot|can't|won't|doesn't|error(?:ed|s out))\b",
     re.IGNORECASE,

@@ -36,6 +36,7 @@ _MIN_WORDS = 4  # of a sentence
 _GAP = re.compile(r"\s*(?:\.{3}|\u2026)")
 _BRACKET = re.compile(r"[{}\[\]]")
 _EVENTS_IN_FENCE = re.compile(r"(?m)^[ \t]{0,8}```\w{0,20}[ \t]*\n(?:event|data): ?\S")  # which is read alone
+_STREAM_BELOW = re.compile(r"(?m)^data: ?\{")
 _SIGNS = re.compile(r"\bdelta\b|\brole\b|\btool_calls\b|\bfunction\b|\bdone\b|\btype\b")
 # An object as a text, in a field of a log.
 _QUOTED = re.compile(r"(?<=\w=)\"\{\\\"(?:[^\"\\\n]|\\.)*+(?<=\})\"(?!\S)")
@@ -53,6 +54,8 @@ def _finds(paste: Paste) -> float:
     text = paste.text
     if paste.value is not None or len(text) > _MAX_CHARS or text.lstrip().startswith(("data:", "event:")):
         return 0.0
+    if text.lstrip().startswith("{") and _STREAM_BELOW.search(text) is not None:
+        return 0.0  # an object, and then a stream, which are two things
     if _SIGNS.search(text) is None or _CODE.search(text[:20_000]) or json_lines(text):
         return 0.0
     return 0.64 if _events(_last_stream(text)) and _EVENTS_IN_FENCE.search(text) is None else 0.0

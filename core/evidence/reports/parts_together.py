@@ -35,6 +35,11 @@ def is_pair(evidence: Evidence) -> bool:
     return evidence.raw is not None and evidence.chat is not None
 
 
+def is_exchange(evidence: Evidence) -> bool:
+    """Return whether evidence contains a request with its own answer, which no other one of the text takes."""
+    return evidence.request is not None and (evidence.chat is not None or evidence.stream is not None)
+
+
 def is_of_two(pieces: Sequence[Evidence], one: Part, other: Part) -> bool:
     """Return whether two parts of a run are present, and no piece contains both."""
     held = [{*piece.holds} & {one, other} for piece in pieces]

@@ -21,7 +21,7 @@ from prompt_debugger.core.base.types import (
 from prompt_debugger.core.diagnose.output_limit import more_output, output_limit
 
 CONTEXT = "the context is full."
-ASKED: JSONObject = {"messages": [{"role": "user", "content": "Hi."}]}
+ASKED: JSONObject = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
 
 
 def cut(
@@ -81,6 +81,13 @@ def test_max_tokens_that_were_written_are_the_limit_though_the_context_is_full_a
 def test_without_a_limit_in_the_request_one_is_to_be_sent() -> None:
     assert output_limit(cut(ASKED)).name == "a limit that the request does not set"
     assert more_output(cut(ASKED)).text.startswith("Send your own `max_tokens`")
+
+
+def test_messages_that_were_copied_alone_may_have_come_with_a_limit():
+    alone: JSONObject = {"messages": ASKED["messages"]}
+
+    assert output_limit(cut(alone)).name == "a limit on its tokens"
+    assert "if it sets none" in more_output(cut(alone)).text
     assert output_limit(cut({})).name == "a limit on its tokens"
     assert more_output(cut({})).text.startswith("Raise `max_tokens` of the request; if it sets none")
 
