@@ -28,7 +28,7 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import Rule
@@ -88,7 +88,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if bare_list(trace) is not None:
         return  # its own parser reads it once the marker is there
     calls = [call for _, call in dropped]
-    cause = _cause(trace, name, calls)
+    cause = None if _are_refused_by_all(trace, calls) else _cause(trace, name, calls)
     if cause is None:
         return
     readers = advisable_parsers(trace, calls)
@@ -109,6 +109,13 @@ def find(trace: Trace) -> Iterator[Report]:
         fix=_fix(trace, name, readers),
         certainty=Certainty.INFERRED if certainty is Certainty.INFERRED else cause.certainty,
     )
+
+
+def _are_refused_by_all(trace: Trace, calls: Sequence[ToolCallAttempt]) -> bool:
+    """Return whether each call is malformed and no parser is known to run or to read it: the right one refuses it."""
+    is_known = trace.tool_parser is not None or offline_method(trace) is not None
+    are_malformed = all(call.status is CallStatus.MALFORMED for call in calls)
+    return are_malformed and not is_known and not trials_of(trace, calls).reading
 
 
 def _report_flags(trace: Trace) -> Iterator[Report]:
