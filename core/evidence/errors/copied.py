@@ -90,6 +90,7 @@ _OF_REQUEST = re.compile(
 _QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break
 _ANSWERED = re.compile(r"\bAPI\b|\b[45]\d\d\b")  # by a server
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
+_FENCE_START = re.compile(r"\A\s{0,9}```\w{0,20}[ \t]{0,4}\n")
 _HEADING = re.compile(r"\A#{1,6} {1,3}(?:(?:\[[^\]\n]{1,20}\]|[Bb]ug)(?:: ?| ))?")
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 
@@ -179,6 +180,7 @@ def _strip_fence(refusal: Refusal) -> Refusal:
     is_lead = parts[0].rstrip().endswith(":") and recognise_error(parts[0]) is None
     inner = is_lead and len(parts) > 1  # what begins there is the error, under its lead
     message = parts[1] if inner else parts[0]
+    message = _FENCE_START.sub("", message)
     if message.rstrip().endswith("```"):
         message = message.rstrip().removesuffix("```")
     elif message.count("`") % 2:

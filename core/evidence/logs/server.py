@@ -60,12 +60,13 @@ _SIGNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
     "": (
         re.compile(r"(?m)^(?:\[[\d: -]{19}\] )?INFO: {1,10}[\d.]{7,15}:\d{1,5} - \"[A-Z]{3,7} /\S{0,80} HTTP/1"
-            r"|^\[GIN\] \d|\"reqId\":\"[\w-]{1,40}\",[^\n]{0,400}\"msg\":\"(?:incoming request|request completed)\""),
+            r"|^\[GIN\] \d|^[ \t]{0,4}(?:\d{4}-\d\d-\d\dT\S{1,20}[ \t]{1,4})?[A-Z]{4,5}[ \t]{1,4}one-api\b"
+            r"|\"reqId\":\"[\w-]{1,40}\",[^\n]{0,400}\"msg\":\"(?:incoming request|request completed)\""),
         "Let the server log requests and outputs",
     ),
 }  # fmt: skip
 _HINT = re.compile(
-    r"POST /|\.(?:py|go):\d|\"reqId\":|\"function\":\"|"
+    r"POST /|one-api\b|\.(?:py|go):\d|\"reqId\":|\"function\":\"|"
     r"\| [A-Z]{4,8} {1,4}\| |\[GIN|LM STUDIO|throughput: |batch[.,] ?#|_tokens=|srv |"
     r"slot |print_info: |main: "
 )
@@ -83,12 +84,14 @@ _SWITCH = re.compile(
     r"\[SamplingSwitch\] Exiting switch '(?P<name>\w{1,40})' \(triggered by string: \"(?P<marker>[^\"\n]{1,60})\"\)"
 )
 _CALL = (
-    r"(?P<path>/(?:v\d(?:beta)?/)?(?:chat/completions|completions|responses|messages|generate)|/api/(?:chat|generate))"
+    r"(?P<path>/(?:(?:api|openai)/)?(?:v\d(?:beta)?/)?(?:chat/completions|completions|responses|messages|generate)"
+    r"|/api/(?:chat|generate))"
 )
 _ANSWERED = (
     re.compile(rf"\"POST {_CALL}\S{{0,40}} HTTP/[\d.]{{1,3}}\" (?P<status>\d{{3}})"),
     re.compile(rf"\| (?P<status>\d{{3}}) \|[^\n|]{{0,40}}\|[^\n|]{{0,60}}\| POST {{1,10}}\"{_CALL}\""),
     re.compile(rf"request: POST {_CALL} \S{{1,60}} (?P<status>\d{{3}})"),
+    re.compile(rf"\b(?P<status>[1-5]\d\d) POST \{{\"host\": [^\n]{{0,120}}?\"url\": \"{_CALL}\""),
     re.compile(rf"\"status\":(?P<status>\d{{3}}),\"method\":\"POST\",\"path\":\"{_CALL}\""),
 )
 # A request for a path that the server does not have, or not for that method.

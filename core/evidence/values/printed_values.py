@@ -47,7 +47,9 @@ def python_value_at(text: str, start: int) -> JSON:
     """Return the value that a dict printed by Python has; lines that a terminal broke are joined."""
     piece = text[start : start + MAX_LITERAL]
     stop = max(piece.rfind("}"), piece.rfind("]")) + 1
-    for literal in (piece[:stop], piece.partition("\n\n")[0].rstrip()):
+    line = piece.partition("\n")[0]  # below it a log may go on, with brackets of its own
+    in_line = line[: max(line.rfind("}"), line.rfind("]")) + 1]
+    for literal in (piece[:stop], piece.partition("\n\n")[0].rstrip(), in_line):
         try:
             value: object = ast.literal_eval(_joined(literal))
             return json_of(json.dumps(value, default=str))

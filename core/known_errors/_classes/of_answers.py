@@ -242,7 +242,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "server-program-failed",
-        r"\A(?:\{[\"'](?:detail|error|message)[\"']: ?)?\W{0,3}"
+        r"\A(?:\{[\"'](?:detail|error|message)[\"']: ?|\W{0,4}(?:internal )?server error\W{1,3}(?:5\d\d\W{1,3})?)?"
+        r"\W{0,3}"
         r"'\w{1,40}' object (?:has no attribute|is not (?:subscriptable|iterable|callable))\b"
         r"|\A\W{0,3}(?:local variable '\w{1,60}' referenced before|(?:list|string) index out of range"
         r"|unsupported operand type|object of type '\w{1,40}' has no len|argument of type '\w{1,40}' is not iterable)",
@@ -253,7 +254,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "code does not expect, and says nothing of what the request should have been.",
         "Look for the traceback in its log, and update it. If the same request works elsewhere, send less until it "
         "passes: first without fields beyond `model` and `messages`, then with one message.",
-        around=r"\A\W{0,6}\{[\"'](?:detail|error|message|object)[\"']",
+        around=r"\A\W{0,6}\{[\"'](?:detail|error|message|object)[\"']|\A\W{0,4}(?:internal )?server error\b",
         is_distinctive=False,
     ),
     ErrorClass(
@@ -368,6 +369,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:an )?unknown error(?: occurred)?\W{0,3}$|something went wrong\b"
         r"|(?:there was |an? )?(?:unexpected |unknown )?error (?:occurred )?(?:while |during |when |in"
         r" )?(?:processing|handling|executing|running|intent|calling|sending)\b[^:]{0,60}[.:]?$"
+        r"|\b(?:upstream|provider|backend) request failed\W{0,3}$"
         r"|(?:provider|upstream|backend|server) returned (?:an )?error\W{0,3}(?:(?:code|status)\W{0,3})?"
         r"(?:[45]\d\d)?\W{0,3}$",
         Stage.REQUEST,
@@ -382,12 +384,13 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "no-words",
-        r"\A(?:[\w.$]{1,160}\.)?(?!NullPointer)\w{1,60}(?:Error|Exception): (?:null|none|undefined|nil)\W{0,3}\Z",
+        r"\A(?:[\w.$]{1,160}\.)?(?!NullPointer)\w{1,60}(?:Error|Exception): (?:null|none|undefined|nil)\W{0,3}\Z"
+        r"|\A\{(?:\"(?:type|message|code|param|status)\": (?:\"\"|null)(?:, )?){1,6}\}\Z",
         Stage.REQUEST,
         Cause.UNCLEAR,
-        "An exception was reported without words",
-        "Only its name is known: the program that raised it had nothing to say, usually because the server's answer "
-        "had no body, or none that the client reads.",
+        "An error was reported without words",
+        "The program that reports it had nothing to say, usually because the server's answer had no body, an empty "
+        "one, or none that the client reads.",
         "Have the client log requests and answers (`logRequests` and `logResponses` of LangChain4j), or put "
         "`prompt-debugger capture` in between; then paste the answer's status and body.",
         has_reason=False,

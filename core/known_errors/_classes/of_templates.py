@@ -32,6 +32,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "`list(…)`.",
     ),
     ErrorClass(
+        "rendering-without-words",
+        r"\b(?:Type|Key|Attribute)Error \(its words were not copied\) at `[^`\n]{0,200}?\bapply_chat_template\(",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The call that renders the chat template failed",
+        "Its error has its words in the last line of the traceback, which was not copied. An error of this type comes "
+        "from the template, where a message or a call lacks what it reads, or from the arguments of the call.",
+        "Copy the traceback to its last line. Compare the messages with what the template reads: a call without "
+        "`arguments`, `content` that is absent or a list, and messages that are objects of a class are the usual "
+        "reasons.",
+    ),
+    ErrorClass(
         "template-unbalanced",
         r"encountered unknown tag \W?(?P<name>end\w{1,20}|el(?:se|if))\b.{0,160}?(?:innermost block that needs to be"
         r" closed is \W?(?P<open>\w{1,20}))?"

@@ -213,7 +213,7 @@ def test_an_exception_of_dotnet_that_shows_only_a_status_has_it():
 def test_an_exception_whose_words_are_null_has_none():
     name = "dev.langchain4j.exception.InvalidRequestException: null\n\tat dev.langchain4j.Mapper.map(Mapper.java:71)"
 
-    assert findings_of(name)["PD100"].title.startswith("An exception was reported without words")
+    assert findings_of(name)["PD100"].title.startswith("An error was reported without words")
 
 
 def test_a_tokenizer_that_tgi_cannot_read_explains_that_it_finds_no_template():
@@ -244,3 +244,48 @@ def test_logs_and_stacks_are_read_in_linear_time(piece):
         cut_traceback(drop_levels(text))
 
     assert grows_linearly(run, first=200)
+
+
+def test_a_body_in_a_log_ends_with_its_line_though_brackets_follow_below():
+    text = (
+        "openai.BadRequestError: Error code: 400 - {'error': {'message': 'Upstream request failed', 'code': None}}\n"
+        "2026-07-02 14:30:01.121 ERROR (MainThread) [components.chat] Error talking to API\n"
+    )
+    found = findings_of(text)["PD100"]
+
+    assert found.title.startswith("An error was reported without its reason: ")
+    assert "MainThread" not in found.detail
+
+
+def test_a_type_error_where_a_template_is_rendered_is_the_templates_also_below_a_title():
+    trace = (
+        "---------------------------------------------------------------------------\n"
+        "TypeError                                 Traceback (most recent call last)\n"
+        "Cell In[2], line 14\n---> 14 tokenizer.apply_chat_template(\n     15     [parsed],\n     16 )\n"
+    )
+
+    found = findings_of(f"# TypeError when a model writes calls with missing arguments\n\n```\n{trace}")
+
+    assert "PD100" not in found
+    assert "its words were not copied" in found["PD221"].title
+
+
+def test_a_command_with_a_traceback_that_breaks_off_says_so():
+    text = f"vllm serve m --chat-template own.jinja\n\nIt fails:\n\nTraceback (most recent call last):\n{FRAMES}"
+
+    assert "breaks off in structured_output/__init__.py line 128" in str(gather_evidence([text]).notes)
+
+
+def test_a_log_of_one_api_shows_how_requests_were_answered():
+    line = (
+        '2025-10-11T15:31:41Z  DEBUG  one-api.gin v6@v6.1.1/log.go:217  400 POST {"host": "a", "url": '
+        '"/v1/responses", "remote": "b"}\n'
+    )
+
+    assert "`POST /v1/responses` answered with 400" in str(gather_evidence([line]).notes)
+
+
+def test_an_error_whose_words_are_empty_has_none():
+    error = json.dumps({"error": {"type": "", "message": ""}, "type": "error"})
+
+    assert findings_of(error)["PD100"].title.startswith("An error was reported without words")
