@@ -23,6 +23,7 @@ _LISTED = re.compile(
 )
 LEFT_OUT = re.compile(r"<[^<>\n]{1,60}>")  # what a person wrote in place of some of them
 _LISTED_NAME = re.compile(r"[\w./:-]{1,80}(?<![.:])")
+_MIN_UNIT = 4  # characters of a name whose repetition is no accident
 _MAX_CHARS = 80  # of a name; nobody mistypes a longer one
 
 
@@ -47,6 +48,16 @@ def listed_tools(words: str) -> tuple[str, ...]:
     found = _LISTED.search(words)
     names = "" if found is None else LEFT_OUT.sub("", found["names"])
     return tuple(_LISTED_NAME.findall(names)[:_MAX_KNOWN])
+
+
+def repeated_name(name: str) -> str:
+    """Return the name of which a name is several copies; "" if it is not.
+
+    >>> repeated_name("get_timeget_time"), repeated_name("get_time"), repeated_name("tomtom")
+    ('get_time', '', '')
+    """
+    period = (name + name).find(name, 1)
+    return name[:period] if _MIN_UNIT <= period < len(name) else ""
 
 
 def but_for_prefix(name: str, known: Iterable[str]) -> str | None:

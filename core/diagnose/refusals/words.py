@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import JSON, FindingEvidence, JSONObject, Refusal, Trace
-from prompt_debugger.core.diagnose.near_names import but_for_prefix, listed_tools
+from prompt_debugger.core.diagnose.near_names import but_for_prefix, listed_tools, repeated_name
 from prompt_debugger.core.diagnose.refusals.fields import Spot, broken_calls_in, spots_of
 from prompt_debugger.core.diagnose.refusals.understand import Understood
 from prompt_debugger.core.diagnose.trace_queries import in_request, quote
@@ -23,6 +23,10 @@ _PYTHON_REST = re.compile(r"['\"], '(?:input|ctx|url)': .*| \[type=\w{1,60}, inp
 # `litellm.BadRequestError` names a class, not the file that raised it.
 _CLASS_ALONE = re.compile(r"\w{1,60}/[A-Z]\w{1,80}")
 _STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
+_NAME_ONCE = (
+    "Ask without streaming, or run a release of the server that sends the name once. A client can take the name from "
+    "the first piece with an index, and ignore the others."
+)
 
 
 def words_of(refusal: Refusal) -> str:
@@ -107,6 +111,9 @@ def _meant(understood: Understood, name: str | None) -> tuple[str, ...]:
     refusal = understood.refusal
     beside = refusal.around or ""  # where the error is repeated whole, if its first line alone was taken for it
     listed = listed_tools(refusal.message) or (listed_tools(beside) if name and f"'{name}'" in beside else ())
+    if name and (unit := repeated_name(name)):
+        count = len(name) // len(unit)
+        return (f"`{name}` is `{unit}` {count} times: several pieces of a stream had the whole name.",)
     if not name or (tool := but_for_prefix(name, listed)) is None:
         return ()
     return (f"But for prefix, case or separators `{name}` is the available tool `{tool}`.",)
@@ -115,6 +122,8 @@ def _meant(understood: Understood, name: str | None) -> tuple[str, ...]:
 def remedy_of(understood: Understood) -> str:
     """Return what helps by the sentence, or by its class; "" where nothing is known to."""
     known, classified = understood.known, understood.classified
+    if known is not None and repeated_name(known.parts.get("name", "")):
+        return _NAME_ONCE
     if known is not None and known.error.remedy:
         return known.error.remedy
     return "" if classified is None else classified.remedy

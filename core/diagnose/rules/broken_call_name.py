@@ -34,6 +34,7 @@ from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED
 from prompt_debugger.core.diagnose.calls.cut_names import cut_name
 from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import has_marker
+from prompt_debugger.core.diagnose.near_names import repeated_name
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
@@ -43,7 +44,6 @@ _SPACED = re.compile(r"(?=[^\n]{0,200}(?:_ | _))[A-Za-z_][\w-]{0,60}(?: [\w-]{1,
 # `functions.read:0` is how Kimi K2 writes ids, `functions.read` how OpenAI's models name a tool to themselves.
 _PREFIXED = re.compile(r"functions\.(?P<name>[A-Za-z_][\w-]{0,80})(?P<count>:\d{1,4})?")
 _OF_GEMINI = "default_api"  # under which its models know all tools
-_MIN_UNIT = 4  # characters of a name whose repetition is no accident
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
 
@@ -66,7 +66,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if not is_known and (prefixed := _PREFIXED.fullmatch(name)) is not None:
             yield _report_prefixed(call, prefixed)
             return
-        if not is_known and (unit := _repeated(name)):
+        if not is_known and (unit := repeated_name(name)):
             yield _report_repeated(call, unit, len(name) // len(unit))
             return
         if name and not is_known and not _SHORTENED.search(name) and _NO_NAME.search(name) and not has_marker(name):
@@ -99,16 +99,6 @@ def _report_prefixed(call: CallField, found: re.Match[str]) -> Report:
         fix=f"Update the server, or start it with the parser of this model's family. Until then take `{found['name']}` "
         "for the name in the client.",
     )
-
-
-def _repeated(name: str) -> str:
-    """Return the name of which a name is several copies; "" if it is not.
-
-    >>> _repeated("get_timeget_time"), _repeated("get_time"), _repeated("tomtom")
-    ('get_time', '', '')
-    """
-    period = (name + name).find(name, 1)
-    return name[:period] if _MIN_UNIT <= period < len(name) else ""
 
 
 def _report_repeated(call: CallField, unit: str, count: int) -> Report:

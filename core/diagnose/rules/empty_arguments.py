@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, request_tools
 from prompt_debugger.core.diagnose.fixes import ClientFix
@@ -47,7 +47,8 @@ def find(trace: Trace) -> Iterator[Report]:
         calls = calls_of_message(result.message)
         if is_limit_word(result.finish_reason):
             calls = calls[:-1]  # the last one was cut before its arguments, which is another finding
-        empty = [call for call in calls if call.has_function and call.arguments in (None, "")]
+        begun = _still_open(result)
+        empty = [call for call in calls if call.has_function and call.arguments in (None, "") and call.id not in begun]
         for call in empty:
             state = "an empty string" if call.arguments == "" else _ABSENT
             field = f"{call.field}.function.arguments"
@@ -59,6 +60,14 @@ def find(trace: Trace) -> Iterator[Report]:
             )
         if empty:
             return
+
+
+def _still_open(result: ChatResult) -> frozenset[str]:
+    """Return the ids of the calls that begin in the last event of a stream without an end: more may have followed."""
+    events = [calls for delta in result.deltas if (calls := objects_in(delta.delta.get("tool_calls")))]
+    if not events or result.finish_reason is not None:
+        return frozenset()
+    return frozenset(call_id for call in events[-1] if isinstance(call_id := call.get("id"), str))
 
 
 def _fix(trace: Trace, call: CallField, state: str) -> str:

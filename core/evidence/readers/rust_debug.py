@@ -17,14 +17,15 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.answers.read import is_error, read_answer, read_stream, refusal_of
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.no_errors.programs import is_script
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import add_answer
+from prompt_debugger.core.evidence.taking import add_answer, as_part, of_deltas_alone
 from prompt_debugger.core.evidence.values.chat_messages import assistant_of, call_of
-from prompt_debugger.core.evidence.values.rust_debug import first_and_rest, read_debugged
+from prompt_debugger.core.evidence.values.rust_debug import Debugged, first_and_rest, read_debugged
 
 _MAX_CHARS = 400_000
 _MAX_VALUES = 5_000
@@ -34,6 +35,8 @@ _START = re.compile(
     r"(?P<value>(?:\[\s{0,40})?[A-Z]\w{2,60}(?:<\w{1,40}>)?(?:\(\s{0,40}[A-Z]\w{2,60})? \{\s)"
 )
 _SOURCE = re.compile(r"(?m)^[ \t]{0,20}(?:let|pub|fn|use|impl|struct|match|async fn|assert(?:_eq)?!)\b")
+_DELTA = re.compile(r"Delta|Chunk")  # in the name of a type: of a message, or of a call
+_OF_DELTA = frozenset({"content", "tool_calls", "function_call", "reasoning_content"})
 _SIGNS = ("Some(", ": None", " { ", " {\n")
 
 
@@ -56,19 +59,50 @@ def _read(paste: Paste) -> Evidence:
 def _evidence(text: str) -> Evidence | None:
     """Return what the printed values are: the pieces of a stream, or the first that is an answer or an error."""
     chunks: list[JSONObject] = []
-    for value in _values(text):
-        held = as_object(value)
-        if _is_chunk(held):
-            chunks.append(held)
-        elif not chunks and (evidence := _of_value(value)) is not None:
+    are_pieces = False
+    for printed in _values(text):
+        chunk, is_piece = _chunk(printed)
+        if chunk is not None:
+            chunks.append(chunk)
+            are_pieces = are_pieces or is_piece
+        elif not chunks and (evidence := _of_value(printed.value)) is not None:
             return evidence
     if not chunks:
         return None
     lines = "\n".join(f"data: {json.dumps(one, ensure_ascii=False)}\n" for one in chunks)
-    return add_answer(Evidence(Form.OBJECT, f"{len(chunks):,} printed events of a stream"), read_stream(lines))
+    evidence = Evidence(Form.OBJECT, f"{counted(len(chunks), 'printed event')} of a stream")
+    if are_pieces:
+        return of_deltas_alone(add_answer(evidence, as_part(read_stream(lines))))
+    return add_answer(evidence, read_stream(lines))
 
 
-def _values(text: str) -> Iterator[JSON]:
+def _chunk(printed: Debugged) -> tuple[JSONObject | None, bool]:
+    """Return the event of a stream that a value is, or is a piece of, and whether it is only a piece."""
+    held = as_object(printed.value)
+    if _is_chunk(held):
+        return held, False
+    if isinstance(held.get("delta"), dict):
+        return {"choices": [held]}, "finish_reason" not in held
+    if _DELTA.search(printed.kind) is None:
+        return None, False
+    delta: JSONObject = {"tool_calls": [held]} if "function" in held and "index" in held else held
+    if not _OF_DELTA & delta.keys():
+        return None, False
+    calls: list[JSON] = [_drop_nulls(call) for call in objects_in(delta.get("tool_calls"))]
+    delta = {**_drop_nulls(delta), **({"tool_calls": calls} if calls else {})}
+    return {"choices": [{"index": 0, "delta": delta}]}, True
+
+
+def _drop_nulls(value: JSONObject) -> JSONObject:
+    """Return an object without what is `None`, which Rust prints for what was absent, too."""
+    kept: JSONObject = {name: item for name, item in value.items() if item is not None}
+    function = kept.get("function")
+    if isinstance(function, dict):
+        kept["function"] = _drop_nulls(function)
+    return kept
+
+
+def _values(text: str) -> Iterator[Debugged]:
     at, left = 0, _MAX_READ * len(text)
     for _ in range(_MAX_VALUES):
         start = _START.search(text, at) if left > 0 else None
@@ -78,7 +112,7 @@ def _values(text: str) -> Iterator[JSON]:
         at = start.end() if read is None else max(start.end(), read.stop)
         left -= len(text) - start.start() if read is None else read.stop - start.start()
         if read is not None:
-            yield read.value
+            yield read
 
 
 def _is_chunk(value: JSONObject) -> bool:

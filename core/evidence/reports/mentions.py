@@ -187,12 +187,12 @@ def _parser_in(text: str) -> str | None:
     found, advised = [*_PARSER.finditer(text)], _ADVISED
     if not found:
         found, advised = [one for one in _NAMED.finditer(text) if (one[1] or one[2]) in _KNOWN], _ADVISED_IN_WORDS
-    names = {match[1] or match[2] for match in found} or {*_names_in_sources(text)}
+    names = {match[1] or match[2] for match in found} or {*parsers_in_sources(text)}
     is_advised = any(advised.search(text, max(0, match.start() - 60), match.start()) for match in found)
     return names.pop() if len(names) == 1 and not is_advised else None
 
 
-def _names_in_sources(text: str) -> Iterator[str]:
+def parsers_in_sources(text: str) -> Iterator[str]:
     """Yield the parsers whose classes or files a text names."""
     for found in _SOURCE.finditer(text):
         plain = (found[1] or found[2]).replace("_", "").lower()

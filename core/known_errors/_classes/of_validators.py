@@ -48,6 +48,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         "context long enough for the agent's prompt: where it is cut, the tool instructions are lost first.",
     ),
     ErrorClass(
+        "tool-name-repeated",
+        r"(?<![\w.-])(?P<name>[a-z][\w-]{3,50}?)(?P=name){1,9}(?![\w-])",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A call reached the program with its tool's name written several times",
+        "The name is {name|one name} several times, one after the other: in a stream only the first piece of a call "
+        "has the name, and here several pieces had it, which the client joined.",
+        "Ask without streaming, or run a release of the server that sends the name once. A client can take the name "
+        "from the first piece with an index, and ignore the others.",
+        around=r"\b(?:tool|function)\b.{0,200}?\b(?:not (?:found|available|registered|defined)|does(?: not|n't) exist"
+        r"|unknown|unavailable)\b|\b(?:not a valid|unknown|unavailable|no such) (?:tool|function)\b",
+    ),
+    ErrorClass(
         "unknown-tool",
         rf"\btool (?:with (?:the )?name )?{_NAME.format('name')} (?:was |is |could )?"
         r"(?:not (?:be )?(?:found|available|registered|defined)"
