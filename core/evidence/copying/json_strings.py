@@ -15,7 +15,7 @@ _MIN_INNER = 20  # characters of a text inside a JSON string
 _MAX_ABOVE = 400  # characters in which the line above is looked for
 _DATA = re.compile(r"\s{0,9}(?:[{<]|\[[{\[\"]|(?:data|event): ?\S)")
 _TAG = re.compile(r"\s{0,9}(?:<[|/\uff5c\w]|\[[A-Z_]{4,20}\])")
-_STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\.)*\\"(?:[^"\\\n]|\\.)*"$')
+_STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\[^"\n])*+\\"(?:[^"\\\n]|\\.)*+"$')
 _MARKUP = re.compile(r"[<{]|\[[A-Z_]{4,20}\]")
 
 

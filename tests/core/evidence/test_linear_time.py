@@ -76,6 +76,7 @@ SHAPES = {
     "a fragment of keys": ("", '"delta": {"content": "a"}\n'),
     "dots after markup": ("<tool_call> ", "."),
     "escaped quotes after an elision": ('... delta function {"a": ', '\\"'),
+    "quotes and backslashes": ("", '"\\'),
     "elisions": ('"a": ', "... "),
     "values": ("", '{"messages":\n[]}\n'),
     "an http transcript": ("", "POST /v1/chat/completions HTTP/1.1\nA: b\n\n{}\n"),
