@@ -18,7 +18,7 @@ from prompt_debugger.core.evidence.block_by_block import MAX_BLOCKS, read_blocks
 from prompt_debugger.core.evidence.copying.clean import clean
 from prompt_debugger.core.evidence.copying.listed_events import join_listed
 from prompt_debugger.core.evidence.copying.wrapped import unwrap
-from prompt_debugger.core.evidence.errors.crash_beside import add_crash
+from prompt_debugger.core.evidence.errors.crash_beside import add_crash, add_failed_reading
 from prompt_debugger.core.evidence.errors.further import add_other_errors
 from prompt_debugger.core.evidence.errors.spoken import spoken_error
 from prompt_debugger.core.evidence.errors.tracebacks import TRACEBACK, cut_traceback
@@ -83,7 +83,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         cut = cut_traceback(cleaned.text)
         needed = (cut, "Paste it to its end.") if cut is not None else needed_beside_command(split(cleaned.text))
         return add_notes(evidence, needed)
-    return evidence if depth else add_other_errors(evidence, cleaned.text)
+    return evidence if depth else add_other_errors(add_failed_reading(evidence, cleaned.text), cleaned.text)
 
 
 def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from prompt_debugger.core.base.comparable import is_partial
 from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
@@ -109,6 +110,9 @@ _FIX_HALF = (
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report what is left, from the best evidence there is."""
+    if is_partial(trace):
+        yield from _of_part(trace)
+        return
     names = list(_garbled_names(trace))
     yield from names
     certainty = comparison(trace)
@@ -118,6 +122,14 @@ def find(trace: Trace) -> Iterator[Report]:
         yield from _from_ledger(trace, certainty)
     elif not names:
         yield from _from_message(trace)
+
+
+def _of_part(trace: Trace) -> Iterator[Report]:
+    """Report of an answer that was not copied whole what its rest cannot change: a header that content begins with."""
+    content = (None if trace.chat is None else content_of(trace.chat.message)) or ""
+    channel = _CHANNEL.match(content)
+    if channel is not None and trace.parse is None and not any(True for _ in written_calls(trace, content, _CALLS)):
+        yield _report_channels(content, channel.end())
 
 
 def _garbled_names(trace: Trace) -> Iterator[Report]:
@@ -356,6 +368,7 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     needs=TracePart.ANSWER,
+    stands_in_part=True,
     borrows_fix=True,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#35906"),
     explains=("PD501",),

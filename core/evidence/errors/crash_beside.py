@@ -17,6 +17,7 @@ from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.reports.blocks import BlockKind
 from prompt_debugger.core.evidence.reports.split import split
+from prompt_debugger.core.known_errors import Cause, classes_of
 
 _CRASH = re.compile(
     r"received sigquit from a child|(?:scheduler|engine(?: ?core)?|worker|tokenizer ?manager|detokenizer)(?: process)?"
@@ -26,8 +27,36 @@ _CRASH = re.compile(
 )
 _NOT_CRASHED = re.compile(r"\b(?:no longer|never|not|n't|fixed|before|without)\b[^.\n]{0,40}\Z", re.IGNORECASE)
 _EXCEPTION = re.compile(r"(?m)^[ \t>]{0,8}(?:\w{1,60}\.){0,6}([A-Z]\w{0,60}(?:Error|Exception))(?:: ([^\n]{1,600}))?$")
+_RAISED_BELOW = re.compile(r"(?m)^[^\n{}\[\]\"]{0,80}?\b(?P<name>[A-Z]\w{1,40}Error): (?P<words>[^\n]{8,400})$")
+_ALWAYS_THERE = frozenset({"choices", "message", "content"})  # in an answer with a text
+_HAS_IT = (
+    "The answer above the error has `{}`: the program that failed reads the form of another API, such as Ollama's "
+    "own, or another answer."
+)
+_MAX_AROUND = 2_000
 _MAX_CHARS = 60_000
 _MIN_CHARS = 8  # characters that say something without the name before them: not `'type'`
+
+
+def add_failed_reading(evidence: Evidence, text: str) -> Evidence:
+    """Return evidence of an answer alone with the error of the program that failed where it read it, printed below.
+
+    Args:
+        evidence: What was read of the text.
+        text: The whole text.
+    """
+    if {*evidence.holds} != {Part.MESSAGE} or evidence.error is not None or len(text) > _MAX_CHARS:
+        return evidence
+    below = text[text.rfind("\n}") + 2 :] if "\n}" in text else ""
+    raised = _RAISED_BELOW.search(below)
+    found = None if raised is None else next(classes_of(f"{raised['name']}: {raised['words']}", below), None)
+    if raised is None or found is None or found.error.cause is not Cause.OUTPUT:
+        return evidence
+    error = Refusal(None, raised["words"].strip(), None, raised["name"], around=below[:_MAX_AROUND])
+    named = {part for part in found.parts.values() if part in _ALWAYS_THERE}
+    has_text = evidence.chat is not None and bool(evidence.chat.message.get("content"))
+    notes = (*evidence.notes, _HAS_IT.format(min(named))) if named and has_text else evidence.notes
+    return replace(evidence, error=error, words=f"{evidence.words}; an error", notes=notes)
 
 
 def add_crash(evidence: Evidence, text: str) -> Evidence:

@@ -52,10 +52,17 @@ def python_value_at(text: str, start: int) -> JSON:
     for literal in (piece[:stop], piece.partition("\n\n")[0].rstrip(), in_line):
         try:
             value: object = ast.literal_eval(_joined(literal))
-            return json_of(json.dumps(value, default=str))
+            return json_of(json.dumps(value, default=_text_of))
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             continue
     return None
+
+
+def _text_of(value: object) -> str:
+    """Return a value that JSON has no form for as text; names in braces are a sketch of an object, not one."""
+    if isinstance(value, set):
+        raise TypeError
+    return str(value)
 
 
 def _joined(literal: str) -> str:

@@ -289,3 +289,38 @@ def test_an_error_whose_words_are_empty_has_none():
     error = json.dumps({"error": {"type": "", "message": ""}, "type": "error"})
 
     assert findings_of(error)["PD100"].title.startswith("An error was reported without words")
+
+
+ANSWER = "{\n  id: 'chatcmpl-1',\n  choices: [\n    {\n      finish_reason: 'stop',\n      index: 0,\n" + (
+    "      message: { content: 'Nine.', role: 'assistant' }\n    }\n  ],\n  object: 'chat.completion'\n}\n"
+)
+FAILED = (
+    "ask.js:2 failed: TypeError: Cannot read properties of undefined (reading 'content')\n    at ask (ask.js:2:8)\n"
+)
+
+
+def test_a_program_that_fails_below_an_answer_reads_another_form():
+    evidence = gather_evidence([f"got: {ANSWER}\n{FAILED}"])
+
+    assert "The answer above the error has `content`" in str(evidence.notes)
+    assert "PD445" in {one.code for one in asyncio.run(show_evidence(evidence)).findings}
+
+
+@pytest.mark.parametrize("below", ["", "RangeError: Maximum call stack size exceeded\n", "Done without a TypeError.\n"])
+def test_what_else_is_below_an_answer_is_no_failure_to_read_it(below):
+    assert gather_evidence([f"got: {ANSWER}\n{below}"]).error is None
+
+
+CUT = '{{\n  "finish_reason": "stop",\n  "message": {{\n    "content": "{}",\n    "role": "assistant",\n    "tool_cal'
+
+
+def test_channels_that_content_begins_with_are_left_in_it_though_the_copy_ends():
+    assert "PD406" in findings_of(CUT.format("<|channel|>analysis<|message|>They ask for nine.<|end|>"))
+    assert "PD406" not in findings_of(CUT.format("Nine <|end|> ten"))
+
+
+def test_a_sketch_of_an_errors_form_is_no_error():
+    text = 'What cannot be read is an answer, too: `[{"error": {"type", "message", "hint"}}]`. A status comes with it.'
+
+    with pytest.raises(RequestError):
+        gather_evidence([f"{text}\n\nIt lists `names`.\n"])
