@@ -164,8 +164,9 @@ def _sentence_without_guilt(trace: Trace, compared: str) -> str:
         more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
         first = _cause_of(warnings[0], warnings) or warnings[0]
         warning = f"Warning: {_inside_sentence(first.title)}{more}"
-        # Of an answer that stands alone the warning is the news; that there is no raw output, the user knows.
-        is_new = trace.raw is None and trace.chat is not None and not asked_server(trace)
+        # Of what was pasted alone the warning is the news; that there is no raw output or no message, the user knows.
+        is_alone = (trace.raw is None) != (trace.chat is None)
+        is_new = is_alone and not asked_server(trace) and not _shown_as_text(trace.findings)
         parts.insert(0 if is_new else 1, warning)
     if trace.chat is not None and asked_server(trace) and trace.prompt is None:
         parts.append("Not checked: the prompt, which the server does not show.")

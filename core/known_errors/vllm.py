@@ -260,6 +260,19 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.CONTEXT,
     ),
     KnownError(
+        "'max_tokens' or 'max_completion_tokens' is too large: {asked:int}.",
+        Stage.REQUEST,
+        "The prompt and the answer share the server's context: the tokens of the prompt plus those that the request "
+        "reserves for the answer are more than it has.",
+        "Leave the field out, so that the answer may use what the prompt leaves; or send at most the context length "
+        "minus the input tokens, both of which the message names; or start the server with a longer `--max-model-len`.",
+        "https://github.com/vllm-project/vllm/issues/19861",
+        example="'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is "
+        "4096 tokens and your request has 21 input tokens (4096 > 4096 - 21).",
+        field="max_tokens",
+        cause=Cause.CONTEXT,
+    ),
+    KnownError(
         "`thinking_token_budget` must be a non-negative integer or -1 for unlimited.",
         Stage.REQUEST,
         "The budget for reasoning is not an integer of -1 or more.",

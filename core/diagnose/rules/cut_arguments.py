@@ -59,6 +59,15 @@ class _Cause(NamedTuple):
     evidence: tuple[FindingEvidence, ...] = ()
 
 
+_PIECES_ALONE = (
+    "Only the pieces were printed, and not how the stream ended: either the rest was not printed, or it never came."
+)
+_SHOW_END = (
+    "Print `chunk.choices[0].finish_reason`, too. If the stream ended properly, ask without streaming and compare: if "
+    "the arguments are complete then, the server's streaming parser loses their end."
+)
+
+
 def find(trace: Trace) -> Iterator[Report]:
     """Report returned arguments that break off."""
     if trace.chat is None or comparison(trace) is not None or _is_cut_copy(trace):
@@ -85,7 +94,7 @@ def _report(trace: Trace, call: CallField, text: str, words: str, cause: _Cause)
         fix=f"{_KEEP_OFF} {cause.fix}".strip(),
         certainty=cause.certainty,
         stage=cause.stage,
-        severity=Severity.WARNING if is_said else None,
+        severity=Severity.WARNING if is_said or cause.shown == _PIECES_ALONE else None,
     )
 
 
@@ -109,6 +118,8 @@ def _cause_of(trace: Trace, text: str) -> _Cause:
         return _Cause("break off, as the answer does", f"{chat.error}", "Ask again, and read the answer to its end.")
     stream = trace.chat_stream
     if chat.finish_reason is None and stream is not None and stream.deltas and stream.finish_reason is None:
+        if not stream.body and not asked_server(trace):
+            return _Cause("break off in the last of its pieces", _PIECES_ALONE, _SHOW_END)
         shown = "The stream ends without a finish_reason: it was closed, or not all of it was saved."
         return _Cause(
             "break off where the stream ends", shown, "Read the stream up to `data: [DONE]`, then look again."

@@ -81,7 +81,7 @@ def _of_ollama() -> tuple[Step, ...]:
     """Return what helps where neither template nor tokenizer is the request's to choose."""
     return (
         Step("Update Ollama and pull the model again: templates and tokenizer settings come with both."),
-        Step("Take BOS out of `TEMPLATE` in your Modelfile, or out of a prompt that is sent with `raw: true`."),
+        Step("Take BOS out of `TEMPLATE` in your Modelfile, or out of the prompt that you send raw."),
     )
 
 

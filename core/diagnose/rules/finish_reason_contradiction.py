@@ -57,6 +57,12 @@ _AT_ONCE = (
     "Check the end of the prompt: it should open the assistant's turn, once; after a finished turn the "
     "model ends at once. Do not branch on finish_reason here: nothing was called."
 )
+_BRANCH = "Branch on `message.tool_calls` and on the last token, not on finish_reason."
+_LOST = (
+    "The server says that there was a call and returns none: see what the model wrote (send the prompt to "
+    "`/v1/completions`, as a run here does), and, of a stream, send the request "
+    "without `stream` and compare. Until then branch on `message.tool_calls`, not on finish_reason."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -81,9 +87,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 f"{counted(len(calls_of_message(result.message)), 'tool call')}.{_ended_at_once(result)}"
                 + (_WHERE_NAMED if reason == "stop" and not trace.request.body else ""),
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
-                fix=_AT_ONCE
-                if _ended_at_once(result)
-                else "Branch on `message.tool_calls` and on the last token, not on finish_reason.",
+                fix=_AT_ONCE if _ended_at_once(result) else _LOST if reason == "tool_calls" else _BRANCH,
                 # TGI, Gemini and others say `stop` after whole calls: no part is lost by it.
                 severity=Severity.NOTE if reason == "stop" else None,
             )

@@ -5,7 +5,8 @@ What it finds:
     parser does not read. Calls in a raw output whose notation the parser does not read,
     although the parser is the one of the model: by the model's name, or as the parser of
     another generation of the notation's family that no parser reads. Silent where the calls
-    came back, and where the parser reads the notation that was written.
+    came back, where the parser reads the notation that was written, and where the template is
+    the one of the model and of what it wrote: then the parser alone is wrong (PD405).
 
 Why it matters:
     The template teaches the notation: the model follows it, and the parser waits for a
@@ -59,6 +60,8 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     named = families_named(server.chat_template)
     model = next((family for name in (server.model, server.model_root) for family in families_named(name or "")), "")
+    if model and model in named and written in named:
+        return  # the template is the model's own, and it is the parser that is not: PD405
     if named and not set(named) & set(read):
         yield _report_template(server, _best(named, server.chat_template, written), places, written, model)
     elif written and not named and _is_models_own(server, read, written, model):

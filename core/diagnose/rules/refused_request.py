@@ -189,12 +189,12 @@ def _fix(trace: Trace, understood: Understood) -> str:
     refusal, cause = understood.refusal, understood.cause
     if cause is Cause.MODEL_NAME:
         return _fix_of_model(trace, understood)
+    known = understood.known
     if cause is Cause.CONTEXT:
-        return _FIXES[cause]
+        return known.error.remedy if known is not None and known.error.remedy else _FIXES[cause]
     ours = refusal.field if refusal.field and not held_path(trace.request.body, refusal.field) else None
     if ours and held_path(trace.sent, ours):
         return f"This program added `{ours}` for the run; the request itself needs no change."
-    known = understood.known
     if known is not None and known.error.remedy and (known.error.is_distinctive or cause is not Cause.REQUEST):
         return known.error.remedy
     if cause is Cause.SETTING and flag_of_refusal(refusal):

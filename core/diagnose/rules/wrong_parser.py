@@ -45,7 +45,7 @@ from prompt_debugger.core.diagnose.advice import parse_it_yourself
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
-from prompt_debugger.core.diagnose.generations import families_read, familys_parser, siblings_of
+from prompt_debugger.core.diagnose.generations import families_named, families_read, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.parser_setup import own_way, start_with
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
@@ -132,17 +132,19 @@ def _report_flags(trace: Trace) -> Iterator[Report]:
     if not known and server.parser_families is None:
         return
     start = "" if has_own_names(server) or not known else f" Parsers that read it: {listed(known)}."
+    why = (
+        "Either the parser is another model's, or the prompt taught the model a notation other than its own, as "
+        "another model's chat template does."
+    )
+    fix = "Start the server with the model's own chat template, and with the parser for the notation that it writes."
+    if known and not has_own_names(server) and name in families_named(server.model or ""):
+        why = f"By its name, `{server.model}` is a model of `{name}`: the parser is another model's."
+        fix = f"Start the server with `--tool-call-parser {known[0]}` in place of `{server.tool_parser}`."
     yield Report(
         title=f"The flags name the parser `{server.tool_parser}`, but the model writes the notation `{name}`.",
-        detail=(
-            f"The server is started with a parser that does not read the calls of the raw output.{start} Either "
-            "the parser is another model's, or the prompt taught the model a notation other than its own, as "
-            "another model's chat template does."
-        ),
+        detail=f"The server is started with a parser that does not read the calls of the raw output.{start} {why}",
         evidence=tuple(in_raw(trace, call.char_span) for call in calls),
-        fix=(
-            "Start the server with the model's own chat template, and with the parser for the notation that it writes."
-        ),
+        fix=fix,
         severity=Severity.WARNING,
         certainty=Certainty.INFERRED,
     )

@@ -130,13 +130,17 @@ def _read_lines(text: str) -> Iterator[Command]:
 
 
 def _end_of_code(text: str, program: re.Match[str]) -> int:
-    """Return where a command may end at most: where code within a sentence ends, if it is in some."""
+    """Return where a command may end at most: where code within a sentence ends, also where its beginning was lost."""
     most = program.end() + MAX_CHARS
     near = max(0, program.start() - _MAX_SENTENCE)
     start = max(near, text.rfind("\n", near, program.start()) + 1)
     is_code = text.count("`", start, program.start()) % 2 == 1
-    end = text.find("`", program.end(), most) if is_code else -1
-    return most if end < 0 else end
+    end = text.find("`", program.end(), most)
+    if end >= 0 and not is_code:
+        line_end = text.find("\n", program.end(), most)
+        is_code = text.count("`", end, line_end if line_end >= 0 else most) == 1 and not text[end - 1].isspace()
+        is_code = is_code and (line_end < 0 or end < line_end)
+    return end if is_code and end >= 0 else most
 
 
 def _command(program: str, words: list[str]) -> Command | None:

@@ -17,6 +17,7 @@ from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.evidence.copying.escaping import escape_content
 from prompt_debugger.core.evidence.copying.json_strings import (
     assigned_text,
+    decode_below_command,
     decode_lines,
     decode_only_line,
     decode_text,
@@ -318,6 +319,7 @@ _STEPS: tuple[Step, ...] = (
     ("The strings of a program, one below the other, were joined.", _joined_literals),
     ("The string was taken out of the line of Python that assigns it.", assigned_text),
     ("The JSON string around the text was unwrapped.", decode_text),
+    ("The JSON string below the command was unwrapped.", decode_below_command),
     ("The text above a JSON string was left out, and the string was unwrapped.", decode_only_line),
     ("The JSON string around the text was unwrapped.", decode_lines),
     ("Escapes of a JSON string around the text were decoded.", _unescaped_once),
@@ -344,6 +346,7 @@ _OF_A_PART: tuple[Step, ...] = tuple(
         _unescaped,
         _straightened,
         decode_text,
+        decode_below_command,
         decode_only_line,
         _unescaped_once,
     )

@@ -16,6 +16,7 @@ _MAX_ABOVE = 400  # characters in which the line above is looked for
 _DATA = re.compile(r"\s{0,9}(?:[{<]|\[[{\[\"]|(?:data|event): ?\S)")
 _TAG = re.compile(r"\s{0,9}(?:<[|/\uff5c\w]|\[[A-Z_]{4,20}\])")
 _STRING_LINE = re.compile(r'(?m)^"(?:[^"\\\n]|\\[^"\n])*+\\"(?:[^"\\\n]|\\.)*+"$')
+_FLAG = re.compile(r"(?<![\w-])--(?:tool-call-parser|reasoning-parser|chat-template|jinja)\b")
 _MARKUP = re.compile(r"[<{]|\[[A-Z_]{4,20}\]")
 
 
@@ -47,10 +48,24 @@ def decode_lines(text: str) -> str | None:
 
 def decode_only_line(text: str) -> str | None:
     """Decode the only line that is a string of JSON with markup in it, where words introduce it and nothing follows."""
+    found = _only_line(text)
+    return None if found is None or _has_flags(text, found) else _decoded(found)
+
+
+def decode_below_command(text: str) -> str | None:
+    """Decode that line below the command of a server, which goes on saying how the text came about."""
+    found = _only_line(text)
+    return None if found is None or not _has_flags(text, found) else f"{text[: found.start()]}\n{_decoded(found)}"
+
+
+def _only_line(text: str) -> re.Match[str] | None:
     found = [*_STRING_LINE.finditer(text)]
-    if len(found) != 1 or text[found[0].end() :].strip() or not _is_introduced(text, found[0]):
-        return None
-    return _decoded(found[0])
+    is_only = len(found) == 1 and not text[found[0].end() :].strip()
+    return found[0] if is_only and _is_introduced(text, found[0]) else None
+
+
+def _has_flags(text: str, found: re.Match[str]) -> bool:
+    return _FLAG.search(text, 0, found.start()) is not None
 
 
 def _is_introduced(text: str, found: re.Match[str]) -> bool:

@@ -41,6 +41,7 @@ _STACK = re.compile(
     r"|(?<=\(status code: \d\d\d\))[ \t]{0,8}\n"  # with which Ollama's client ends its errors
     # What a tracker's form asks for below it.
     r"|\n[ \t]{0,4}(?:OS|Operating [Ss]ystem|Environment|Platform|(?:[\w.-]{1,30} ){0,2}[Vv]ersion):[ \t]{1,4}\S"
+    r"|\n[a-z_]\w{0,30} ?=[ \t]*(?:[\[{][^\n]*)?(?:\n|\Z)"  # the line of a program with what was sent
     r"|\\{1,3}nTraceback \(most recent call last\)"  # below the words, in a text with its escapes
     r"|\n(?:(?:llama|ggml|common|clip)_\w{1,40}: |(?:slot|srv|que) {1,14}[\w(]|Segmentation fault|Aborted\b)"
 )

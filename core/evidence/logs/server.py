@@ -140,8 +140,8 @@ def evidence_of_log(text: str) -> Evidence | None:
     engine = _engine(text)
     if engine is None:
         return None
-    title = {"": "a server", "lm-studio": "LM Studio"}.get(engine) or title_of(engine)
-    server = None if engine in ("", "lm-studio") else Server("", kind=engine)
+    title = title_of(engine) if engine else "a server"
+    server = Server("", kind=engine) if engine else None
     return Evidence(Form.LOG, f"a log of {title}", server=server, notes=shown_in_log(text, engine))
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.comparable import NO_BEGINNING, NO_END, OF_PIECES
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Server
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.commands.flags import server_of, shown_flags
@@ -100,7 +100,7 @@ def _begins_in_call(text: str) -> bool:
 
 
 def _title(engine: str) -> str:
-    return {"lm-studio": "LM Studio", "unknown": "a server"}.get(engine) or title_of(engine)
+    return "a server" if engine == "unknown" else title_of(engine)
 
 
 def _group_by_request(entries: Sequence[Entry]) -> list[list[Entry]]:
@@ -220,13 +220,15 @@ def _add_message(evidence: Evidence, value: JSONObject) -> Evidence:
 
 def _add_server(evidence: Evidence, entries: Sequence[Entry], engine: str) -> Evidence:
     """Add the server that the log is of; flags of its first start count."""
-    if not engine or engine == "lm-studio":
+    if not engine:
         return evidence
+    if engine == "lm-studio":  # which is started with a click
+        return replace(evidence, server=evidence.server or Server("", kind=engine))
     flags = next((as_object(entry.value) for entry in entries if entry.what is What.FLAGS), None)
     version = next((entry.value for entry in entries if entry.what is What.VERSION), None)
     warnings = tuple(dict.fromkeys(str(entry.value) for entry in entries if entry.what is What.WARNING))
     if flags is None and version is None and not warnings:
-        return evidence
+        return replace(evidence, server=evidence.server or Server("", kind=engine))
     started = server_of(engine, flags or {}, version if isinstance(version, str) else None, is_whole=flags is not None)
     shown = shown_flags(flags or {})
     words = f"{evidence.words} that was started with {shown}" if shown else evidence.words
