@@ -104,7 +104,16 @@ _RECORDS = load_formats(sys.modules[__name__])
 TABLES: FamilyTables = tables_of(_RECORDS)
 FORMATS: Mapping[str, TextFormat] = _share_turns(_RECORDS, TABLES)
 _MAX_OTHERS = 3  # families besides the best one whose calls are looked for in what it leaves as content
-CONTROL_TOKEN = re.compile("|".join([r"<[|｜][^|｜\n]{1,60}[|｜]>", *map(re.escape, TABLES.control_texts)]))
+# `[ARGS]...` is no token: so a program's help ends its usage.
+_IN_USAGE = r"(?!\.{3}(?:\s|\Z))"
+CONTROL_TOKEN = re.compile(
+    "|".join(
+        [
+            r"<[|｜][^|｜\n]{1,60}[|｜]>",
+            *(f"{re.escape(text)}{_IN_USAGE if text.endswith(']') else ''}" for text in TABLES.control_texts),
+        ]
+    )
+)
 """What only a model writes, by its shape or as a text of a known family."""
 
 _DETECTOR = Detector(FORMATS)

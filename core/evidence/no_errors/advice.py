@@ -17,7 +17,18 @@ _SECTION = re.compile(
     r"(?:[Ee]rror [Hh]andling|[Tt]roubleshooting|[Cc]ommon (?:[Ii]ssues|[Ee]rrors|[Pp]roblems|[Mm]istakes)"
     r"|[Bb]est [Pp]ractices|[Ee]rror [Cc]odes|[Kk]nown [Ll]imitations|When [Nn][Oo][Tt] to [\w ]{1,40})[ \t]*:?[ \t]*\n"
 )
-_PERSON = re.compile(r"\bI(?:'m|'ve)? [a-z]|\b[Mm]y [a-z]|\b[Ww]e (?:get|got|see|saw|are|have)\b|\bTraceback\b")
+_SPEAKS = re.compile(r"\bI(?:'m|'ve)? [a-z]|\b[Mm]y [a-z]|\b[Ww]e (?:get|got|see|saw|are|have)\b")
+_PERSON = re.compile(rf"{_SPEAKS.pattern}|\bTraceback\b")
+# What a page says below an error that its reader may come to see.
+_ONE = (
+    r"(?:see|get|encounter|run into|hit|receive) (?:an? |this |the )?(?:\w{1,20} ){0,2}?(?:error|message|exception)s?"
+    r"(?: (?:like|such as|similar to))?(?: (?:the|this|that))?(?: one)?(?: (?:above|below|following|shown))?"
+)
+_SHOWN_ONE = re.compile(
+    rf"\bIf you {_ONE}\b[^\n]{{0,80}},"
+    rf"|\b[Yy]ou (?:may|might|could|can)(?: also| then| sometimes)? {_ONE}[^\n]{{0,40}}:[ \t]*$",
+    re.MULTILINE,
+)
 _IMPERATIVE = (
     r"(?:Verify|Check|Ensure|Make sure|Confirm|Ask|Contact|Increase|Reduce|Set|Try|Use|Run|Restart|Implement|Enable"
     r"|Disable|Add|Install|Update|Provide|Start|See|Define|Replace|Handle|Retry|Wrap)\b"
@@ -52,6 +63,17 @@ def is_section_on_errors(text: str) -> bool:
     (True, False)
     """
     return _SECTION.match(text) is not None and _PERSON.search(text) is None
+
+
+def shows_possible_error(text: str) -> bool:
+    r"""Return whether a page says what to do if its reader sees the error that it shows, and no person speaks in it.
+
+    >>> shows_possible_error("Error: no\nIf you see an error like the one above, set the key.")
+    True
+    >>> shows_possible_error("I get this. Error: no\nIf you see an error like the one above, help.")
+    False
+    """
+    return _SHOWN_ONE.search(text) is not None and _SPEAKS.search(text) is None
 
 
 def drop_advice_on_errors(text: str) -> str:

@@ -3,6 +3,7 @@ r"""Pages that show which answers an interface may give, errors among them: nobo
 **200 OK**  {"choices": …}   **400 Bad Request**  {"error": …}      a sample for each status
 Request: …  Response: …  ## Errors  {"error": …}                    a section of samples
 openapi: 3.1.0 … responses: …                                       the description of an interface
+Errors are returned as JSON with the following structure: {…}       a sample of any
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ _ERRORS = re.compile(
     rf"(?m)^{_LABEL}(?:[Ee]xample |[Ss]ample |[Pp]ossible |[Cc]ommon )?(?:[Ee]rrors|[Ee]rror (?:[Rr]esponses?|[Cc]odes"
     r"|[Ff]ormat|[Oo]bjects?|[Bb]od(?:y|ies)|[Ee]xamples?))[*_`:]{0,4}[ \t]*$"
 )
+_SHAPE = re.compile(
+    r"\b[Ee]rrors? (?:is|are|will be) (?:returned|sent|reported) (?:in|as|with|using)\b"
+    r"|\b[Ee]rror (?:response|bod|object|message)(?:s|y|ies)? (?:has|have|looks?|follows?|use[sd]?) "
+    r"|\berrors? [^\n]{0,80}\bwith the following (?:structure|format)"
+    r"|\b[Ii]f an error (?:occurs|happens|is raised)\b[^\n]{0,80}\bthe error (?:will be|is)\b"
+)
 _PERSON = re.compile(r"\b(?:I|I'm|I've|[Mm]y)\b")
 _MAX_CHARS = 200_000
 _MIN_STATUSES = 2
@@ -52,4 +59,5 @@ def is_catalogue(text: str) -> bool:
     shows_kinds = _ERRORS.search(prose) is not None and (
         _SENT.search(prose) is not None and _GIVEN.search(prose) is not None
     )
-    return (shows_all or shows_kinds) and _PERSON.search(prose) is None and not has_come(prose)
+    shows_shape = _SHAPE.search(prose) is not None
+    return (shows_all or shows_kinds or shows_shape) and _PERSON.search(prose) is None and not has_come(prose)

@@ -34,7 +34,7 @@ _STATUS = re.compile(
 )
 # A page's list of statuses, each with what it means; and what is written below one of them.
 _ROW = re.compile(
-    r"(?m)^[ \t]{0,8}(?:[-*+|] ?)?(?:HTTP )?([45]\d\d)\b(?:[ \t]?[-\u2013\u2014:|]|\t)[^\n]*(?:\n|\Z)"
+    r"(?m)^[ \t]{0,8}(?:[-*+|] ?)?`?(?:HTTP )?([45]\d\d)\b`?(?:[ \t]?[-\u2013\u2014:|]|\t)[^\n]*(?:\n|\Z)"
     r"(?:[ \t]{0,8}(?:Cause|Solution|Resolution|Fix|Description|Reason|Action)s?:[^\n]*(?:\n|\Z)){0,3}"
 )
 _COLUMNS = re.compile(r"(?m)^(?:[A-Z]{3,20}[ \t]+){1,4}[A-Z]{3,20}[ \t]*$")  # the head of that list
@@ -47,6 +47,8 @@ _CAPTION = re.compile(
 )
 _HEADING = re.compile(
     r"\W{0,8}(?:Error|Exception) (?:Handling|Hierarchy)\b(?!:)"
+    r"|\W{0,8}(?:Error|Exception) (?:[Hh]andlers?|[Cc]lass(?:es)?|[Tt]ypes|[Cc]allbacks?|[Hh]ooks?"
+    r"|[Pp]olic(?:y|ies)|[Ss]trateg(?:y|ies))\W{0,4}\Z"
     r"|\W{0,8}(?:[\w-]{1,30} ){0,4}(?:[Ee]rror|[Ee]xception) (?:[Hh]andling|[Mm]essages?|[Cc]odes?|[Tt]ypes?"
     r"|[Rr]esponses?|[Rr]ecovery|[Ll]ogging|[Rr]eporting)\W{0,4}\Z"
 )

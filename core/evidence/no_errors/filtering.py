@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.evidence.no_errors.advice import drop_advice_on_errors, is_section_on_errors
+from prompt_debugger.core.evidence.no_errors.advice import (
+    drop_advice_on_errors,
+    is_section_on_errors,
+    shows_possible_error,
+)
 from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
 from prompt_debugger.core.evidence.no_errors.data import drop_documents, is_tagged
 from prompt_debugger.core.evidence.no_errors.denied import drop_denied
@@ -25,7 +29,7 @@ def reports_nothing(text: str, *, by_words: bool = False) -> bool:
     """
     if is_program(text) or is_retrieved(text) or is_settings(text) or is_faq(text) or is_snippet(text):
         return True
-    if is_section_on_errors(text) or is_catalogue(text):
+    if is_section_on_errors(text) or shows_possible_error(text) or is_catalogue(text):
         return True
     return by_words and (is_source(text) or is_manual(text) or is_tagged(text))
 

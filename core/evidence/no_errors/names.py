@@ -32,7 +32,8 @@ _CALLED = re.compile(
 _CAME = re.compile(
     r"\b(?:(?:I|we|they|users|still|always|now|then|sometimes|randomly|but|also|just|only|and|to|will) get"
     r"|gets|got|getting|receiv\w{1,4}|fail|fails|failed|failing|crash\w{0,4}|dies|died|stuck|hit|hits|hitting|keeps|threw|throws"
-    r"|broken?|breaks|stopp?s|stopped|issue|problem|bug|seeing|saw|ends? (?:with|in)|ended|aborts?|aborted|returned"
+    r"|broken?|breaks|stopp?s|stopped|issue|problem|bug|seeing|saw|ends? (?:with|in)|ended|aborts?|aborted"
+    r"|(?<!is )(?<!are )(?<!be )(?<!being )returned"
     r"|responded|answered|occurred|reported|why|help|unable|cannot|can't|won't|doesn't|error(?:ed|s out))\b",
     re.IGNORECASE,
 )

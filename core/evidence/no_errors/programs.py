@@ -45,6 +45,7 @@ _HANDLER = re.compile(
 )
 _PLACE = re.compile(
     r"\A\{[{%]|(?<![{\"'$])\{[a-z_][\w.]{0,60}\}(?!\})|'\{[a-z_][\w.]{0,60}\}'|\$\{?[A-Za-z_\d]|\]\(|\|\s*$"
+    r"|\A\W{0,3}\}\}|\}\}\{\{"  # of a template, between two of its expressions
 )
 _COMMAND = re.compile(
     r"(?:[$%>] )?(?:export |sudo )?(?:[A-Z][A-Z0-9_]*=\S* )*[./]{0,2}[a-z][\w./-]{0,60}(?= )"

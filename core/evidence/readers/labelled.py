@@ -47,6 +47,10 @@ _LONE_CONTENT = re.compile(r"(?:[\w.\[\]]{0,60}\.)?content[ \t]{0,4}[:=][ \t]{0,
 _CODE = re.compile(
     r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |- name:|apiVersion)|\.create\("
     r"|^[ \t]*(?:choices|tool_calls):[ \t]*+\n[ \t]*- "
+    # A declaration has types where an answer has values.
+    r"|^[ \t]*(?:export |public |private )?(?:class|interface|struct|enum|record) \w{1,80}[ ({:<]"
+    r"|^[ \t]*(?:reasoning_)?content\??: (?:Optional|Union|Literal|Annotated|list|List|str|string)"
+    r"(?:\[|;|,?[ \t]*$| [|=] )"
 )
 
 _RUST = re.compile(r"(?m)^[ \t]{1,80}\w{1,60}: Some\(")  # a field as Rust prints it: of its value the rest is below
@@ -94,6 +98,8 @@ def _fields(text: str) -> dict[str, str]:
             continue
         value = _ARROW.sub("", line["value"]).strip()
         is_open = value[:1] in _QUOTES and (len(value) == 1 or value[-1] != value[0])
+        if value.strip("'\"`;,").lower() == line["label"].strip().lower():
+            continue  # a constant for the name of a field
         if kind is not None and not is_open:
             is_long = kind in ("content", "reasoning_content") and value[:1] not in _QUOTES
             is_long = is_long or (kind == "arguments" and value.startswith("{") and not value.endswith("}"))

@@ -69,7 +69,7 @@ def _read(paste: Paste) -> Evidence:
     last = next((at for at in range(len(values) - 1, -1, -1) if _is_response(values[at])), None)
     is_answer = last is not None and last == len(values) - 1
     sent = values[:-1] if is_answer else values
-    messages: list[JSON] = [message for value in sent for message in _messages(value)]
+    messages: list[JSON] = [*_instructions(sent), *(message for value in sent for message in _messages(value))]
     request = read_request(body_text({"messages": messages})) if messages else None
     chat = _answer(values[-1]) if is_answer else None
     words = f"{len(values):,} messages of pydantic-ai"
@@ -100,14 +100,18 @@ def _parts(value: JSONObject) -> list[tuple[str, JSONObject]]:
     return [(str(part.get("part_kind") or _KINDS.get(str(part.get(CLASS)), "")), part) for part in found]
 
 
+def _instructions(values: Sequence[JSONObject]) -> Iterator[JSONObject]:
+    """Yield the instructions as the one system message that is sent: those of the last request, above all else."""
+    given = [text for value in values if isinstance(text := value.get("instructions"), str) and text]
+    if given:
+        yield {"role": "system", "content": given[-1]}
+
+
 def _messages(value: JSONObject) -> Iterator[JSONObject]:
     """Yield a message of pydantic-ai as messages of chat completions."""
     if _is_response(value):
         yield _assistant(value)
         return
-    instructions = value.get("instructions")
-    if isinstance(instructions, str) and instructions:
-        yield {"role": "system", "content": instructions}
     for kind, part in _parts(value):
         content = _text(part.get("content"))
         is_result = kind == "tool-return" or (kind == "retry-prompt" and part.get("tool_name"))

@@ -21,6 +21,8 @@ from prompt_debugger.core.evidence.copying.gaps import drop_unproven
 from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.evidence import Evidence, Part, content_alone, merge, output_alone
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.programs import is_command, is_source
+from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
 from prompt_debugger.core.evidence.readers import Paste, find_readers
 from prompt_debugger.core.evidence.reports.report_text import begins_template, shown_output
 from prompt_debugger.core.evidence.reports.shown import shown_code, shown_python
@@ -36,13 +38,23 @@ _WRITTEN_LEAD = re.compile(
     r"|\binstead of (?:a |the |any )?(?:real |actual |proper )?(?:tool|function)",
     re.IGNORECASE,
 )
-_CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
+# Not of a file, a page or a command's output.
+_CONTENT_LEAD = re.compile(
+    r"\bcontent\b(?! (?:of|in|from) (?:that|the|this|an?|your|its?|these|those) (?:\w{1,20} ){0,2}?"
+    r"(?:files?|pages?|folders?|director(?:y|ies)|fragments?|documents?|databases?|tables?|collections?|urls?|sites?|repo\w{0,8}|configs?)\b)",
+    re.IGNORECASE,
+)
+_PROGRAM = re.compile(
+    r"\s{0,20}(?:class |import |from \w[\w.]{0,60} import |def |async def |@\w|(?:npm|pip|uv|npx|cat) )"
+)
+_MAX_LABEL = 40  # characters of a label; more are a sentence
 # A printed object of a client, which no content of a message is.
 _PRINTED = re.compile(
     r"\s{0,99}[A-Z]\w{0,40}?(?:Completion|Response|Message|Chunk|Delta|Choice|Event|Generation)\w{0,40}\(\w{1,40}="
 )
 _LEAD = re.compile(
-    r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
+    r"(?m)^(?![ \t]*(?:if|elif|while|for|with|case)\b)"  # which is code
+    r"([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
     re.IGNORECASE,
 )
 _LEAD_WORDS = ("message.content", "raw output", "raw completion", "model output", "model completion")
@@ -116,10 +128,13 @@ def shows_prompt(lead: str) -> bool:
 
 def by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
-    if _PRINTED.match(text) is not None:
+    is_code = is_command(text) or is_source(text) or is_snippet(text) or _PROGRAM.match(text) is not None
+    if _PRINTED.match(text) is not None or (len(lead) > _MAX_LABEL and is_code):
         return None
-    found = content_alone(text) if _CONTENT_LEAD.search(lead) or _is_call_of_model(lead, text) else None
-    if found is None and _OUTPUT_LEAD.search(lead):
+    is_lead = len(lead) <= _MAX_LABEL or lead.rstrip("*_` ").endswith((":", "\uff1a"))  # and no sentence
+    has_content = is_lead and _CONTENT_LEAD.search(lead) is not None
+    found = content_alone(text) if has_content or _is_call_of_model(lead, text) else None
+    if found is None and is_lead and _OUTPUT_LEAD.search(lead):
         found = output_of(text)
     with suppress(RequestError):  # what is left of it is nothing
         return None if found is None else drop_partial_calls(found, text)

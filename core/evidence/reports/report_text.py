@@ -17,6 +17,7 @@ from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback, stack_alone
 from prompt_debugger.core.evidence.errors.unknown import other_program
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.advice import shows_possible_error
 from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
 from prompt_debugger.core.evidence.no_errors.manuals import is_manual
 from prompt_debugger.core.evidence.no_errors.programs import has_code, is_source
@@ -118,20 +119,25 @@ def gives_template(text: str) -> bool:
     return found is not None and _TEMPLATE.search(text, found.end()) is not None
 
 
+_OPENED = re.compile(r"(?:\A|\n)[ \t]*(?:\"{3}|'{3})[ \t]*\n*\Z")  # the literal that goes on below
+
+
 def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
     """Return whether an apparent error is a literal between lines of a program, or the remark above a command."""
     at = next(index for index, one in enumerate(blocks) if one is block)
     if block.kind is BlockKind.PROSE and block.text.startswith("#") and "\n" not in block.text.strip():
         return at + 1 < len(blocks) and blocks[at + 1].kind is BlockKind.COMMAND
     whole = "\n".join(one.text for one in blocks)
-    if (
-        is_manual(whole) or is_catalogue(whole) or is_snippet(whole.replace("=\n{", "={"))
-    ):  # a value that is a block of its own
+    if shows_possible_error(whole) or is_manual(whole) or is_catalogue(whole):
+        return True
+    if is_snippet(whole.replace("=\n{", "={")):  # a value that is a block of its own
         return True
     above, below = (
         "\n".join(one.text for one in part if one.kind is not BlockKind.FENCED)
         for part in (blocks[:at], blocks[at + 1 :])
     )
+    if block.kind is not BlockKind.FENCED and _OPENED.search(above) is not None and has_code(above):
+        return True  # a literal of a program, in which a page notes what it prints
     is_between = block.kind is not BlockKind.FENCED and has_code(above) and has_code(below)
     return is_between and is_source(f"{above}\n{below}")
 

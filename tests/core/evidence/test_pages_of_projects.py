@@ -1,0 +1,102 @@
+"""Pages, programs and templates of other projects are no output, answer or error; what only looks like them is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence.no_errors.advice import shows_possible_error
+from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
+from prompt_debugger.core.evidence.readers import Paste, find_reader
+from tests.attacks.growth import grows_linearly
+from tests.yaml_files import read_yaml
+
+BODY = '{\n  "error": "the model gave up"\n}'
+REFUSED = "Error code: 401 - {'statusCode': 401, 'message': 'Access token is missing, or has expired.'}"
+
+UNREAD = read_yaml(Path(__file__).with_name("pages_of_projects.yml"))
+
+
+async def _found(text: str) -> list[str]:
+    try:
+        trace = await show_evidence(read_evidence(text))
+    except RequestError as refused:
+        return [str(refused)]
+    return [f"{one.code} {one.title}" for one in trace.findings]
+
+
+@pytest.mark.parametrize("text", UNREAD.values(), ids=UNREAD)
+def test_what_is_of_a_page_is_not_read(text: str) -> None:
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Content:\n\n```\nHi there.\n```\n", "the content of a message"),
+        (
+            "The content of the answer that came back from this server:\n\n```\nHi there.\n```\n",
+            "the content of a message",
+        ),
+        ('The raw output of this model is:\n\n```\n[TOOL_CALLS]find[ARGS]{"word": "rain"}\n```\n', "a raw output"),
+        ("content: 'Hi'\nreasoning_content: 'They greet.'\n", "fields of a chat response"),
+    ],
+)
+def test_what_a_server_gave_is_read(text: str, words: str) -> None:
+    assert read_evidence(text).words.startswith(words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"I see this:\n\n```\nlib.RetryException: {REFUSED}\n```\n\nIf you see an error like the one above, help.\n",
+        f"Since Monday my calls fail. Errors are returned as JSON:\n\n```json\n{BODY}\n```\n",
+        BODY,
+    ],
+)
+async def test_an_error_that_came_is_reported(text: str) -> None:
+    assert [one[:5] for one in await _found(text)] == ["PD100"]
+
+
+async def test_instructions_of_pydantic_ai_are_one_message() -> None:
+    asked = [
+        {"parts": [{"part_kind": "user-prompt", "content": "Roll"}], "instructions": "Roll dice.", "kind": "request"},
+        {
+            "parts": [{"part_kind": "tool-call", "tool_name": "roll", "args": {}, "tool_call_id": "c"}],
+            "kind": "response",
+        },
+        {
+            "parts": [{"part_kind": "tool-return", "tool_name": "roll", "content": "4", "tool_call_id": "c"}],
+            "instructions": "Roll dice again.",
+            "kind": "request",
+        },
+        {"parts": [{"part_kind": "text", "content": "4"}], "kind": "response"},
+    ]
+    evidence = read_evidence(json.dumps(asked))
+
+    assert evidence.request is not None
+    assert [(one["role"], one["content"]) for one in evidence.request.messages][:2] == [
+        ("system", "Roll dice again."),
+        ("user", "Roll"),
+    ]
+    assert not any(one.startswith("PD121") for one in await _found(json.dumps(asked)))
+
+
+@pytest.mark.parametrize("text", ["If you see an error ", "you may see an error ", "Errors are returned ", "error a "])
+def test_pages_are_looked_at_in_linear_time(text: str) -> None:
+    def run(size: int) -> None:
+        long = "{" + text * (size // len(text))
+        shows_possible_error(long)
+        is_catalogue(long)
+
+    assert grows_linearly(run, first=4_000)
+
+
+@pytest.mark.parametrize("text", ["content: str\n", "class a\n", "content of the ", '"""\n', "if message.content:\n"])
+def test_labels_and_leads_are_looked_for_in_linear_time(text: str) -> None:
+    assert grows_linearly(lambda size: find_reader(Paste(text * (size // len(text)))), first=4_000, doublings=5)
