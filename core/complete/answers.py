@@ -19,6 +19,7 @@ from prompt_debugger.core.complete.shapes import count_values, ids_of
 from prompt_debugger.core.sandbox import job
 
 _ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are not an id
+_MOST_TOKENS = 10**12  # that a server counts
 _KINDS = {list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
 _TOKEN_ID = re.compile(r"token_id:([0-9]{1,18})")
 
@@ -103,7 +104,7 @@ def usage_of(value: JSON) -> Usage | None:
     if not isinstance(value, dict):
         return None
     counts = [as_count(value.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
-    if any(count is not None and count < 0 for count in counts):
+    if any(count is not None and not 0 <= count <= _MOST_TOKENS for count in counts):
         return None  # no count of anything
     return Usage(*counts) if any(count != 0 for count in counts) else None
 

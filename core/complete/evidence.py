@@ -44,6 +44,7 @@ from prompt_debugger.core.complete.ladder import (
     is_declined,
     is_not_asked,
     is_nothing,
+    is_of_the_way,
     not_asked,
     notes_of,
     notes_of_refused,
@@ -99,6 +100,9 @@ async def gather(
     return await gathering.gather()
 
 
+_TOO_MANY = frozenset({429, 503})
+
+
 @dataclass(slots=True)
 class Gathering(SecondRun):
     """One run of `gather`: its arguments, and the prompt ids as soon as the stream reports them."""
@@ -117,6 +121,8 @@ class Gathering(SecondRun):
         tasks = (rendering, asking, other_way, sampling)
         try:
             asked, other = await asking, await other_way
+            if isinstance(asked, BackendError) and asked.status in _TOO_MANY and not is_broken(other):
+                asked = await settled(self._stream() if streams else self._chat())  # our question may be why
             refusal = None
             if isinstance(asked, BackendError):
                 refusal = refusal_of(asked) if streams or is_nothing(other) else None
@@ -124,7 +130,7 @@ class Gathering(SecondRun):
                     return self._refused(asked)
                 if gives_nothing(asked, other) and (await sampling).completion is None:
                     return self._refused(asked)
-                if not streams and is_declined(asked) and not is_broken(other):
+                if not streams and is_declined(asked) and not is_of_the_way(asked) and not is_broken(other):
                     refusal = self._unread_output(asked)
                     if refusal is None:
                         self.reported_refusal, asked = asked.server_message or asked.message, other

@@ -124,11 +124,11 @@ def _is_about_request(status: int, message: str) -> bool:
 
 def failed_chat(error: BackendError) -> ChatResult:
     """Return a chat answer that is nothing but its error."""
-    hint = error.hint if _is_of_the_way(error) else ""
+    hint = error.hint if is_of_the_way(error) else ""
     return ChatResult({}, None, body=error.body, error=error.message, unread=error.unread, error_hint=hint)
 
 
-def _is_of_the_way(error: BackendError) -> bool:
+def is_of_the_way(error: BackendError) -> bool:
     """Return whether an error says that no answer arrived, and nothing about what the model wrote."""
     if error.unread is not None or error.kind == _NOT_ASKED:
         return False
@@ -136,6 +136,7 @@ def _is_of_the_way(error: BackendError) -> bool:
         error.status is None
         or error.kind in ("page", "proxy", "not-json", "broken-answer")
         or error.status in _ABOUT_US
+        or 300 <= error.status < 400
     )
 
 

@@ -178,6 +178,7 @@ LYING: dict[str, Change] = {
     "one token too few": _off_by(-1),
     "counts of one": _counts(122, 1, 123),
     "counts below zero": _counts(-1, -1, -2),
+    "counts beyond any": _counts(10**300, 10**300, 10**300),
     "counts as texts": _counts("122", "12", "134"),
     "counts as floats": _counts(122.0, 12.0, 134.0),
     "counts in a list": usage([122, 12]),

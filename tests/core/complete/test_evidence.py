@@ -179,6 +179,28 @@ async def test_a_server_that_wants_to_stream_is_judged_by_its_stream() -> None:
     assert any("only when streaming (only stream=true is supported)" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_request_that_was_one_too_many_is_sent_again_alone(status: int) -> None:
+    too_many = answer(status, {"error": {"message": "Too many requests at once"}})
+
+    found, _ = await run_faulty({"/v1/chat/completions": in_turn(too_many, BEHAVIOURS["/v1/chat/completions"])})
+
+    assert found.chat is not None
+    assert (found.chat.message["content"], found.chat.error) == ("hi", None)
+
+
+@pytest.mark.parametrize("status", [302, 401, 403, 429])
+async def test_a_stream_of_ours_is_no_answer_to_a_request_that_was_turned_away(status: int) -> None:
+    """A server that takes one request at a time turns the other away: that is not about streams."""
+    turned_away = answer(status, {"error": {"message": "Too many requests at once"}}, location="/other")
+
+    found, _ = await run_faulty({"/v1/chat/completions": turned_away})
+
+    assert found.chat is not None
+    assert (found.chat.message, found.chat.error is not None, found.chat.error_hint != "") == ({}, True, True)
+    assert not any("only when streaming" in note for note in found.notes)
+
+
 @pytest.mark.parametrize(
     ("status", "body", "refusal"),
     [
