@@ -84,6 +84,7 @@ from prompt_debugger.core.diagnose.leftovers import next_turn
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
 
+_LEFT_OUT = re.compile(r"\n[ \t]{0,20}(?:\.{3,6}|\u2026)\s*\Z")  # of the rest, by whoever copied it
 _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 
 _JSON_IN_FENCE = (
@@ -158,7 +159,7 @@ def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
     family = format_of(trace, content)
     if (closer := _CLOSED.search(content, call.char_span.start)) is not None:
         return _report_half_closed(trace, call, content, closer[0])
-    if any(note.startswith(COPY_ENDS) for note in trace.notes):
+    if any(note.startswith(COPY_ENDS) for note in trace.notes) or _LEFT_OUT.search(content) is not None:
         return _report_copied_in_part(trace, call, content, family)
     return Report(
         title=f"A tool call to `{call.name}` begins in content and is not closed.",

@@ -224,6 +224,8 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
             ". Its arguments have the form of a schema, as the prompt declares the tool: arguments are the values "
             "alone, without `type` and `properties`."
         )
+    if any(call.status is not CallStatus.COMPLETE for call in calls):
+        rest = ". Its end was left out where it was copied."
     if departing:
         rest = ", and a parser may refuse it for that reason."
         if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:

@@ -63,6 +63,7 @@ _SIGNS = ("ToolCall[", "Message {", "MessageChunk {", "toolCalls")  # of Spring 
 _SPRING_TEXT = "textContent="
 _AUTOGEN = re.compile(r"(?m)^(?:id='[^']{0,60}' )?source='[^'\n]{1,80}' models_usage=")
 _ITEMS = ("function_call", "function_call_output", "reasoning", "message")
+_MAX_JOINED = 50  # objects of one call
 _MAX_MESSAGES = 5_000
 _MAX_CHARS = 2_000_000
 
@@ -306,11 +307,13 @@ def _springs(text: str) -> ChatResult:
 
 
 def _json_at(text: str, at: int) -> str:
-    """Return the JSON object that begins at a position, or else the text from there up to a bracket."""
-    if not text.startswith("{", at):
-        return text[at : max(at, text.find("]", at))]
-    end = read_printed(text, at)
-    return text[at : text.find("]", at)] if end is None else text[at : end.stop]
+    """Return the JSON object that begins at a position, or several end to end, or else the text up to a bracket."""
+    stop = at
+    for _ in range(_MAX_JOINED):
+        if not text.startswith("{", stop) or (read := read_printed(text, stop)) is None:
+            break
+        stop = read.stop
+    return text[at:stop] if stop > at else text[at : max(at, text.find("]", at))]
 
 
 READER = Reader(Form.OBJECT, _finds, _read)

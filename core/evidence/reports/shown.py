@@ -92,7 +92,8 @@ def find_shown(blocks: Sequence[Block]) -> Shown | None:
         return _find_in_code(text) if fence is None else None
     around = text if fence is not None else text.replace(shown, "")
     follows = fence is not None and fence.lead.endswith((":", "\uff1a")) and recognise(fence.text) is Form.OUTPUT
-    if not _is_of_report(around, is_announced=follows or (fence is not None and _LEAD.search(fence.lead) is not None)):
+    is_announced = follows or (fence is not None and _LEAD.search(fence.lead) is not None)
+    if not _is_of_report(around, is_announced=is_announced, may_mention=fence is not None):
         return None
     return Shown(shown, fence, len([line for line in around.split("\n") if line.strip()]))
 
@@ -134,7 +135,11 @@ def _only_mentions(blocks: Sequence[Block]) -> bool:
     text = "\n".join(block.text for block in blocks)[:_MAX_OF_WORDS]
     if MARKER.search(text) is None or _REPORT_WORDS.search(MARKER.sub("", text)) is None:
         return False
-    text = _TAGS_AS_CODE.sub("tags", text)
+    return _are_mentions(_TAGS_AS_CODE.sub("tags", text))
+
+
+def _are_mentions(text: str) -> bool:
+    """Return whether each marker of a text is a word of a sentence, and nothing follows it that belongs to one."""
     found = [one for one, _ in zip(MARKER.finditer(text), range(_MAX_MENTIONS), strict=False)]
     if len(found) == _MAX_MENTIONS:
         return False
@@ -143,9 +148,19 @@ def _only_mentions(blocks: Sequence[Block]) -> bool:
     )
 
 
-def _is_of_report(around: str, *, is_announced: bool = False) -> bool:
-    """Return whether words around an output are those of a report, which show no output themselves."""
-    return (is_announced or _REPORT_WORDS.search(around) is not None) and not mentions_output(around)
+def _is_of_report(around: str, *, is_announced: bool = False, may_mention: bool = False) -> bool:
+    """Return whether words around an output are those of a report, which show no output themselves.
+
+    Args:
+        around: The words.
+        is_announced: Whether the line above the output announces it.
+        may_mention: Whether markers may be words of their sentences, as they may around a fence.
+    """
+    if not is_announced and _REPORT_WORDS.search(around) is None:
+        return False
+    if not mentions_output(around):
+        return True
+    return may_mention and _are_mentions(_QUOTED_WORDS.sub("words", around[:_MAX_OF_WORDS]))
 
 
 def is_placeholder(text: str) -> bool:

@@ -50,7 +50,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "call-without-id",
-        rf"\b(?:tool_?call|tool_?use|call)_?id{_IS_EMPTY}|parameter '(?:tool)?callId'",
+        rf"\b(?:tool_?call|tool_?use|call)_?id{_IS_EMPTY}|parameter '(?:tool)?callId'"
+        r"|\bno tool[_ -]?call[_ -]?id (?:is |was )?(?:available|found|given|provided|set)\b",
         Stage.PARSE,
         Cause.OUTPUT,
         "A call has no id for its result to refer to",

@@ -206,3 +206,41 @@ def test_an_event_is_counted_from_1_and_not_where_events_were_left_out():
     assert "First at event 3." in said(PRINTED.replace("{gap}", ""))
     assert "First at event" not in said(PRINTED.replace("{gap}", "...\n"))
     assert "index 0 belongs to `a` and to `b`" in said(PRINTED.replace("{gap}", "...\n"))
+
+
+def test_objects_end_to_end_that_java_prints_are_all_read():
+    calls = 'ToolCall[id=a, type=function, name=run, arguments={"cmd": "ls"}{"cmd": "pwd"}]'
+    whole = calls.replace("}{", ", ").replace('"cmd": "pwd"', '"dir": "a"')
+    answer = "AssistantMessage [messageType=ASSISTANT, toolCalls=[CALLS], textContent=, metadata={}]\n"
+
+    assert codes(answer.replace("CALLS", calls)) == ["PD451"]
+    assert codes(answer.replace("CALLS", whole)) == []
+
+
+OPEN = (
+    "I write it.\n\n<tool_call>\n<function=write>\n<parameter=path>\na.cs\n</parameter>\n"
+    "<parameter=text>\nusing System;"
+)
+
+
+@pytest.mark.parametrize("lead", ["I see <tool_call> in the chat window:", "What I see in chat window:"])
+def test_a_call_in_a_chat_window_that_was_shortened_was_not_cut_by_a_limit(lead):
+    text = said(f"{lead}\n```\n{OPEN}\n...\n```\nWhy?\n")
+
+    assert "A tool call to `write` begins in content." in text
+    assert "max_tokens" not in text
+    assert "max_tokens" in said(f"{lead}\n```\n{OPEN}\n```\nWhy?\n")
+
+
+def test_a_shortened_call_is_not_said_to_be_right():
+    text = said(f"{OPEN}\n...\n")
+
+    assert "Its end was left out where it was copied" in text
+    assert "nothing wrong" not in text
+
+
+def test_a_marker_before_the_fence_that_something_follows_is_part_of_the_output():
+    raw = shown(f'<tool_call> {{"name": "f", "arguments": {{}}}}\n```\n{OPEN}\n```\nI printed the raw output.\n').raw
+
+    assert raw is not None
+    assert raw.text.startswith('<tool_call> {"name": "f"')
