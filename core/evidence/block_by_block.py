@@ -20,7 +20,7 @@ from prompt_debugger.core.evidence.reports.announced import announced_content
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.reports.comments import strip_comment_marks
 from prompt_debugger.core.evidence.reports.leads import is_of_other
-from prompt_debugger.core.evidence.reports.one_run import UNRELATED, of_one_run
+from prompt_debugger.core.evidence.reports.one_run import UNRELATED, of_exchange, of_one_run
 from prompt_debugger.core.evidence.reports.parts_together import (
     add_whole_answer,
     build_other_answers,
@@ -124,7 +124,7 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
         ),
     )
     whole = compatible([piece.evidence for piece in ordered])
-    kept = of_one_run(whole)
+    kept = of_one_run(of_exchange(whole))
     if len(kept) < len(whole):
         kept[0] = add_notes(kept[0], (UNRELATED,))
     words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))

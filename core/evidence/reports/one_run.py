@@ -15,6 +15,7 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part, trace_of
 UNRELATED = "Parts of the text have nothing in common, so they are not taken for one run; the first of them was read."
 _WORD = re.compile(r"[^\W_]{3,}")
 _MAX_WORDS = 400
+_MIN_OF_CONTENT = 6  # words of a content by which it is known as another's
 _PAIRS = ((Part.RAW, Part.MESSAGE), (Part.REQUEST, Part.PROMPT))
 _LEFT_OUT = frozenset({"role", "type", "id", "tool_call_id", "index"})  # their values are not words of a message
 
@@ -31,6 +32,21 @@ def of_one_run(pieces: Sequence[Evidence]) -> list[Evidence]:
         if second is not None and not (_share_words if one is Part.RAW else _prints)(first, second):
             kept = [piece for piece in kept if wanted not in piece.holds]
     return kept
+
+
+def of_exchange(pieces: Sequence[Evidence]) -> list[Evidence]:
+    """Return the pieces without an answer beside an exchange, whose own answer is another one."""
+    exchange = next((one for one in pieces if one.request is not None and (one.chat or one.stream) is not None), None)
+    if exchange is None:
+        return [*pieces]
+    return [
+        one
+        for one in pieces
+        if one is exchange
+        or {*one.holds} - {Part.MESSAGE, Part.STREAM}
+        or not {*one.holds}
+        or _share_words(exchange, one)
+    ]
 
 
 def _prints(first: Evidence, second: Evidence) -> bool:
@@ -52,7 +68,19 @@ def _share_words(first: Evidence, second: Evidence) -> bool:
     others = _text_of(second).lower()
     if not words or not _WORD.search(others):
         return True
+    if _has_other_content(first, second) or _has_other_content(second, first):
+        return False
     return any(word in others or (not word.isascii() and word[:2] in others) for word in words)
+
+
+def _has_other_content(answer: Evidence, output: Evidence) -> bool:
+    """Return whether an answer has a content whose words are mostly not in an output: it was not made of that one."""
+    content = None if answer.chat is None else answer.chat.message.get("content")
+    if not isinstance(content, str) or output.raw is None or output.chat is not None:
+        return False
+    words = {word.lower() for word in _WORD.findall(content)[:_MAX_WORDS] if word.isascii()}
+    raw = output.raw.lower()
+    return len(words) >= _MIN_OF_CONTENT and sum(word in raw for word in words) * 3 < len(words)
 
 
 def _text_of(piece: Evidence) -> str:

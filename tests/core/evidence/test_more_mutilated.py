@@ -102,6 +102,24 @@ async def test_an_answer_belongs_to_the_request_that_it_came_with() -> None:
     assert found == "PD501 The answer calls `save`, which the request does not offer."
 
 
+async def test_an_answer_of_other_words_is_not_of_an_exchange() -> None:
+    exchange = json.dumps({"request": json.loads(_request("save")), "response": _answer("save")})
+    other = "content: 'Bears hear the leaves of a birch.'\nfinish_reason: stop\n"
+
+    assert await _findings(f"{exchange}\n\n{other}") == []
+
+
+async def test_an_output_is_not_that_of_a_message_with_other_words() -> None:
+    output = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a.md"}}\n</tool_call>'
+    message = {"role": "assistant", "content": "Bears hear the leaves of a birch and read every line they can."}
+
+    assert not any(one.startswith("PD401") for one in await _findings(f"{output}\n\n{json.dumps(message)}"))
+    raw = f"I look it up in the notes that we wrote.\n{output}"
+    same = {"role": "assistant", "content": "I look it up in the notes that we wrote."}
+    found = await _findings(f"Raw output:\n\n```\n{raw}\n```\n\n```json\n{json.dumps(same)}\n```\n")
+    assert any(one.startswith("PD401") for one in found)
+
+
 async def test_a_message_above_a_stream_is_no_event_of_it() -> None:
     message = json.dumps(_answer("find")["choices"][0]["message"], indent=1)  # type: ignore[index]  # a list
     piece = {"index": 0, "id": "c2", "type": "function", "function": {"name": "save", "arguments": "{}"}}
