@@ -46,6 +46,7 @@ from prompt_debugger.core.known_errors import Cause, classes_of
 
 MAX_BLOCKS = 200
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
+_WANTED = "The line above says that this is what ought to come; what came instead was not read."
 _STREAM_END = "data: [DONE]"  # the rest of the stream was not recognized
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 
@@ -109,7 +110,8 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     unread = sum(len([line for line in block.text.split("\n") if line.strip()]) for block in left)
     pieces = [replace(piece, evidence=as_printed(piece.evidence, _code_above(piece.block, blocks))) for piece in pieces]
     if len(pieces) == 1:
-        return add_notes(pieces[0].evidence, _note_unread(unread))
+        is_wanted = pieces[0].is_counterexample and {*pieces[0].evidence.holds} <= _SHOWN
+        return add_notes(pieces[0].evidence, (*((_WANTED,) if is_wanted else ()), *_note_unread(unread)))
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or one.says_arguments]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces

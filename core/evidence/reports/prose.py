@@ -47,6 +47,8 @@ _CONTENT_LEAD = re.compile(
 _PROGRAM = re.compile(
     r"\s{0,20}(?:class |import |from \w[\w.]{0,60} import |def |async def |@\w|(?:npm|pip|uv|npx|cat) )"
 )
+# Calls of functions with named arguments, a line each, as models write them in Python.
+_CALL_ALONE = re.compile(r"\s*+(?:[a-z_]\w{0,80}\([a-z_]\w{0,80}=[^\n]{0,2000}\)[ \t]{0,20}\n{0,4}){1,20}+")
 _MAX_LABEL = 40  # characters of a label; more are a sentence
 # A printed object of a client, which no content of a message is.
 _PRINTED = re.compile(
@@ -129,7 +131,8 @@ def shows_prompt(lead: str) -> bool:
 def by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
     is_code = is_command(text) or is_source(text) or is_snippet(text) or _PROGRAM.match(text) is not None
-    if _PRINTED.match(text) is not None or (len(lead) > _MAX_LABEL and is_code):
+    is_call = _WRITTEN_LEAD.search(lead) is not None and _CALL_ALONE.fullmatch(text) is not None
+    if _PRINTED.match(text) is not None or (len(lead) > _MAX_LABEL and is_code and not is_call):
         return None
     is_lead = len(lead) <= _MAX_LABEL or lead.rstrip("*_` ").endswith((":", "\uff1a"))  # and no sentence
     has_content = is_lead and _CONTENT_LEAD.search(lead) is not None

@@ -244,3 +244,22 @@ def test_a_marker_before_the_fence_that_something_follows_is_part_of_the_output(
 
     assert raw is not None
     assert raw.text.startswith('<tool_call> {"name": "f"')
+
+
+WANTED = (
+    "Where tools are sent and the model decides to use one, the answer should contain a `tool_calls` array:\n\n"
+    '```json\n{"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "a", "type": '
+    '"function", "function": {"name": "look", "arguments": "{}"}}]}}]}\n```\n'
+)
+ACTUAL = "\nThe model generates Python code in the `content` field instead of using the `tool_calls` structure:\n\n"
+
+
+def test_a_call_in_python_that_a_model_wrote_is_the_content_and_not_what_ought_to_come():
+    text = f'{WANTED}{ACTUAL}```python\nlook(place="Oslo")\n```\n'
+
+    assert read_evidence(text).chat.message["content"] == 'look(place="Oslo")'
+
+
+def test_what_ought_to_come_is_called_that_where_nothing_else_is_read():
+    assert "this is what ought to come" in " ".join(read_evidence(WANTED).notes)
+    assert "ought to come" not in " ".join(read_evidence(WANTED.replace("should contain", "contains")).notes)
