@@ -181,7 +181,7 @@ class SecondRun:
         """Return the text of ids, the server's word first; `None` without ids or without a way to decode them."""
         if token_ids is None:
             return None
-        ours = None if self.tokenizer is None else await in_thread(self.tokenizer.decode, token_ids)
+        ours = await self._decode_here(token_ids)
         if "detokenize" not in self.server.features:
             return ours
         theirs = await settled(self.client.detokenize(token_ids))
@@ -190,6 +190,15 @@ class SecondRun:
         if ours not in (None, theirs):
             self.other_decoding = "The tokenizer here decodes these ids differently from the server; wrong tokenizer?"
         return theirs
+
+    async def _decode_here(self, token_ids: tuple[int, ...]) -> str | None:
+        """Return the text of ids by the tokenizer here; `None` where it does not have them all."""
+        if self.tokenizer is None:
+            return None
+        if max(token_ids, default=0) >= self.tokenizer.vocabulary.size:
+            self.other_decoding = "The tokenizer here does not have all ids of the run; wrong tokenizer?"
+            return None
+        return await in_thread(self.tokenizer.decode, token_ids)
 
 
 async def settled(awaitable: Awaitable[_Result]) -> _Result | BackendError:

@@ -111,6 +111,17 @@ def test_nothing_false_is_reported_of_an_answer_whose_server_lies_about_it(chang
         assert {finding.code for finding in trace.findings} <= allowed | SAID.get(change, set())
 
 
+def test_ids_that_the_tokenizer_does_not_have_show_nothing_of_the_output() -> None:
+    """They would be decoded to characters that no model wrote, and those missed in the message."""
+    wire = wire_of(TRUTHS["a dropped call"])
+    LYING["ids beyond the vocabulary"](wire)
+
+    trace = run(wire, is_stream=False)
+
+    assert {finding.code for finding in trace.findings} == {"PD312"}
+    assert any("does not have all ids of the run" in note for note in trace.notes)
+
+
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(("reason", "code"), [("", "PD412"), (7, "PD323"), ("unknown", "PD323")])
 def test_an_end_without_a_word_that_means_something_is_reported_as_it_stands(

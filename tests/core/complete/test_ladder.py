@@ -40,10 +40,10 @@ SENT: JSONObject = {"temperature": 0}
 
 @dataclass(frozen=True)
 class TwoWords:
-    """A tokenizer that knows three ids; 2 ends a turn."""
+    """A tokenizer that writes ids as their digits; 2 ends a turn."""
 
     name: str = "two-words"
-    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(3, {2: "<end>"}, eos_ids=(2,)))
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(1_000, {2: "<end>"}, eos_ids=(2,)))
 
     def encode(self, text: str) -> tuple[int, ...]:
         return tuple(int(word) for word in text.split())
