@@ -187,7 +187,7 @@ def test_what_cannot_be_seen_or_read_in_a_request_is_named(bare: DebuggerPage) -
 
 def test_stop_keeps_what_is_there_and_says_that_it_is_not_whole(bare: DebuggerPage) -> None:
     """No render has a single token, so hundreds are tried; Stop is pressed when the first are drawn."""
-    turns = [{"role": ("user", "assistant")[i % 2], "content": f" Turn {i} " + "word " * 200} for i in range(61)]
+    turns = [{"role": ("user", "assistant")[i % 2], "content": f" Turn {i} " + "word " * 600} for i in range(61)]
     paste(bare, turns)
     open_bench(bare, "count")
     bare.page.fill("#pd-counted input, #pd-counted textarea", "1")
