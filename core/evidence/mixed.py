@@ -29,7 +29,9 @@ from prompt_debugger.core.evidence.no_errors.manuals import is_advice
 from prompt_debugger.core.evidence.open_fence import open_fence
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
+from prompt_debugger.core.evidence.readers.quoted_arguments import arguments_beside
 from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.reports.around_prompt import add_around_prompt
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.reports.comments import comment_runs
 from prompt_debugger.core.evidence.reports.one_run import UNRELATED
@@ -77,6 +79,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
             raise
         evidence = reported
     evidence = take_words_below(add_raw_beside(add_notes(evidence, cleaned.notes), cleaned.text))
+    evidence = add_around_prompt(evidence, cleaned.text)
     evidence = add_reported(add_words(evidence, cleaned.text), cleaned.text)
     evidence = add_ids(evidence, cleaned.text) or evidence
     if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS} and not is_reported(evidence):
@@ -143,6 +146,8 @@ def _add_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
     """Return an error that was read of all of a text with the request that its other paragraphs are."""
     if whole.form is not Form.ERROR or whole.error is None or not {*whole.holds} <= {Part.ERROR, Part.FLAGS}:
         return whole
+    if (shown := arguments_beside(whole.error.message, text)) is not None:
+        return merge([shown, whole], Form.EXCHANGE, f"{shown.words}; {whole.words}"[:300])
     words = whole.error.message[:_MAX_WORDS_OF_ERROR]
     paragraphs = PARAGRAPHS.split(text[:_MAX_OF_TWO])
     others = [one for one in paragraphs if words not in one]

@@ -27,6 +27,7 @@ CALL_EXPECTED = "The surrounding text mentions tool calls."
 CAME_AS_CONTENT = "The text around it says that it came as the text of an answer."
 READ_AS_CONTENT = "The text was read as the content of a message: it contains no control token."
 SAID_OFF = "According to the surrounding text, the request sets `enable_thinking` to false."
+TOOLS_SAID = "According to the surrounding text, the request has tools."
 COMPLAINED = "The surrounding text says that something is wrong."
 _MAX_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)

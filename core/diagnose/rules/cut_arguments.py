@@ -179,5 +179,5 @@ RULE: Rule = TraceRule(
     stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#53269", "ollama/ollama#17914"),
-    explains=("PD502", "PD416"),
+    explains=("PD445", "PD502", "PD416"),
 )

@@ -129,5 +129,5 @@ RULE: Rule = TraceRule(
     stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("BerriAI/litellm#7621", "apache/maka#1976"),
-    explains=("PD402", "PD502"),
+    explains=("PD402", "PD445", "PD502"),
 )

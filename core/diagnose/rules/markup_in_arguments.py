@@ -148,5 +148,5 @@ RULE: Rule = TraceRule(
     stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("ggml-org/llama.cpp#26763", "vllm-project/vllm#24478"),
-    explains=("PD401", "PD402", "PD502"),
+    explains=("PD401", "PD402", "PD445", "PD502"),
 )

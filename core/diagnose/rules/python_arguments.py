@@ -74,5 +74,5 @@ RULE: Rule = TraceRule(
     stands_in_part=True,
     needs=TracePart.ANSWER,
     threads=("cubist38/mlx-openai-server#124",),
-    explains=("PD402", "PD502"),
+    explains=("PD402", "PD445", "PD502"),
 )

@@ -54,5 +54,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.ANSWER,
     threads=("ollama/ollama#17638",),
-    explains=("PD402", "PD502"),
+    explains=("PD402", "PD445", "PD502"),
 )

@@ -52,5 +52,5 @@ RULE: Rule = TraceRule(
     find=find,
     stands_in_part=True,
     needs=TracePart.ANSWER,
-    explains=("PD402", "PD502"),
+    explains=("PD402", "PD445", "PD502"),
 )

@@ -173,5 +173,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=TracePart.ANSWER,
     threads=("vllm-project/vllm#41739", "ollama/ollama#11805", "microsoft/autogen#2548"),
-    explains=("PD402", "PD502"),
+    explains=("PD402", "PD445", "PD502"),
 )

@@ -46,6 +46,10 @@ _SAID = re.compile(
 )
 _OF_CALLS = re.compile(r"(?i)\b(?:tool_?calls?|tool calls?|arguments|args|function calls?)\b")
 _QUOTE = re.compile(r"[\"'{\[]")
+# What Python's decoder says of a text of JSON.
+_OF_DECODER = re.compile(
+    r"\A(?:Extra data|Expecting|Unterminated string|Invalid (?:control character|\\escape)): ?.*\(char \d"
+)
 _KNOWN = frozenset(
     {Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.PYTHON, Break.TRAILING, Break.CONTROL, Break.OTHER, Break.WRAPPED}
 )
@@ -114,6 +118,20 @@ def _read(paste: Paste) -> Evidence:
     call: JSONObject = {"id": UNKNOWN_ID, "type": "function", "function": {"name": name, "arguments": arguments}}
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": [call]}
     return Evidence(Form.FRAGMENT, "arguments that a line quotes", chat=ChatResult(message, None), notes=(_NOTE,))
+
+
+def arguments_beside(error: str, text: str) -> Evidence | None:
+    """Return the arguments that a line quotes beside the error of the JSON decoder that read them.
+
+    Args:
+        error: The decoder's words.
+        text: The whole text.
+    """
+    if _OF_DECODER.search(error) is None:
+        return None
+    lines = [line for line in text[:_MAX_CHARS].split("\n") if "rgument" in line and "{" in line and error not in line]
+    found = next((line for line in lines[:_MAX_PLACES] if _call(line) is not None), None)
+    return None if found is None else _read(Paste(found))
 
 
 READER = Reader(Form.FRAGMENT, _finds, _read)

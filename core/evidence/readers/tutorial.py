@@ -41,7 +41,13 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 _LITERAL = re.compile(r"(?:\[\s*+)?['\"]")
-_LABEL = re.compile(r"\s*+[^\n<\[]{0,60}\bprompt\b[^\n<\[]{0,20}\n\s*+(?=[<\[])", re.IGNORECASE)
+# What a person says above it, in a few lines of which one is about a prompt.
+_LABEL = re.compile(
+    r"\s*+(?:[^\n<\[]{1,300}\n){0,4}?"
+    r"[^\n<\[]{0,300}\b(?:prompt|chat[ _]template|render(?:s|ed)?|logs? (?:shows?|says?|has|prints?))\b"
+    r"[^\n<\[]{0,300}\n(?:[^\n<\[]{1,300}\n){0,2}\s*+(?=[<\[])",
+    re.IGNORECASE,
+)
 # What a person goes on to say below a prompt that ends with a closed turn.
 _PROSE_BELOW = re.compile(
     r"(?P<end><\|eot_id\|>|<\|im_end\|>|<end_of_turn>|</s>)[ \t]*\n[ \t]*\n(?=[A-Z][a-z' ])[^<\[]{1,4000}\Z"

@@ -80,7 +80,8 @@ _TAG = re.compile(r"(?<![ \t])[ \t]*+</?(?:details|summary|p|br|div|pre|code|b|i
 _WORDS = re.compile(r"""(?:[^'"\\\n]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+")*+""", re.DOTALL)
 _IMPORT = re.compile(
     r"from (?:openai|anthropic|litellm|langchain\w{0,20}|transformers|vllm|requests|httpx)[\w.]{0,60} import |"
-    r"import (?:openai|anthropic|litellm|requests|httpx|json|os)\b"
+    r"import (?:openai|anthropic|litellm|requests|httpx|json|os)\b|"
+    r"\w{1,40} = (?:self\.)?\w{1,40}\.apply_chat_template\("
 )
 # What a script printed, though it is Python, too: an answer of a client's class at the margin, with its fields.
 _SHOWN = re.compile(
@@ -163,7 +164,7 @@ class _Splitter:
             (('"arguments"', '"tool_calls"'), self._member),
             (_PROGRAMS, self._command),
             ((">>>", "...", "$", "❯"), self._python),
-            (("import ",), self._script),
+            (("import ", "apply_chat_template("), self._script),
             (("```",), self._inline_fence),
         )
         return [take for texts, take in signs if any(sign in self._text for sign in texts)]
@@ -418,7 +419,7 @@ class _Splitter:
         return stop
 
     def _script(self, at: int, line: str) -> int:
-        """Take a script that begins with an import, up to the first line that is not Python."""
+        """Take a script that begins with an import, or renders at once, up to the first line that is not Python."""
         if _IMPORT.match(line) is None or self._left <= 0:
             return at
         stop = next(

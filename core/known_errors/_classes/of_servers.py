@@ -314,7 +314,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "a server that failed, a page of another program, or a stream where one answer was expected.",
         "Print status and body before they are decoded (`response.status_code`, `response.text`), or call the address "
         "with `curl -i`. A status of 500 or more means that the server failed: its log says why. For a stream, read it "
-        "line by line, or send `stream: false` (Ollama's own API streams unless told otherwise).",
+        "line by line, or send `stream: false` (Ollama's own API streams by default).",
         around=r"(?:\brequests[/\\]models|\bhttpx[/\\]_models|\baiohttp[/\\]client_reqrep)\.py\", "
         r"line \d{1,6}, in json\b"
         r"|\brequests\.exceptions\.jsondecodeerror",
