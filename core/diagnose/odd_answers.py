@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.comparable import EVENTS_NOT_ASKED, MESSAGE_IN_EVENTS, REPORTED
 from prompt_debugger.core.base.json_values import as_object, decode_json
-from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.base.types import Api, ChatResult
 from prompt_debugger.core.diagnose.endings import is_normal_end
 
 _UNREADABLE = re.compile(r"event \d+ of the stream is not (?:JSON|an object)\b")
@@ -33,6 +33,38 @@ class OddAnswer(NamedTuple):
 
     title: str
     fix: str
+
+
+ONE_DOCUMENT = OddAnswer(
+    "The server answered a streaming request with one JSON document.",
+    "Leave `stream` out, or check for a proxy that collects the stream before passing it on.",
+)
+_OWN_FORMS = {
+    Api.RESPONSES: "an answer of OpenAI's Responses API",
+    Api.MESSAGES: "an answer of Anthropic's Messages API",
+    Api.GEMINI: "an answer of Gemini's generateContent",
+}
+
+
+def odd_of_api(body: str, form: str | None, name: str, api: Api, *, is_stream: bool) -> OddAnswer | None:
+    """Return what is said of an answer to a request of another API than chat completions; `None` for any other form.
+
+    Args:
+        body: The answer as it came.
+        form: What it is in words, if it is known.
+        name: What it is called.
+        api: Which API was asked.
+        is_stream: Whether a stream was asked for.
+    """
+    if is_stream and form == _OWN_FORMS.get(api):
+        return _of_lines(name) if _is_of_lines(body) else ONE_DOCUMENT
+    if isinstance(as_object(decode_json(body)).get("choices"), list):
+        return OddAnswer(
+            f"The {name} arrived in another form: a chat completion.",
+            "Ask `/v1/chat/completions`, or have the gateway answer by the API that it was asked by: a client of this "
+            "API finds nothing in it.",
+        )
+    return None
 
 
 def odd_whole(result: ChatResult, name: str, words: str) -> OddAnswer | None:
@@ -73,12 +105,16 @@ def odd_form(result: ChatResult, name: str, *, is_stream: bool) -> OddAnswer | N
             "JSON document does not read events.",
         )
     if is_stream and _is_of_lines(result.body):
-        return OddAnswer(
-            f"The {name} came as lines of JSON, not as server-sent events.",
-            "Check the server address (up to and including `/v1`): clients look for lines that begin with `data:`, and "
-            "find none.",
-        )
+        return _of_lines(name)
     return OddAnswer(f"The {name} did not arrive.", result.error_hint) if result.error_hint else None
+
+
+def _of_lines(name: str) -> OddAnswer:
+    return OddAnswer(
+        f"The {name} came as lines of JSON, not as server-sent events.",
+        "Check the server address (up to and including `/v1`): clients look for lines that begin with `data:`, and "
+        "find none.",
+    )
 
 
 def _is_of_lines(body: str) -> bool:

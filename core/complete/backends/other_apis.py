@@ -70,6 +70,8 @@ async def request_streamed(
         except BackendError as error:
             failure = error
         text, content_type = events.text, stream.headers.get("content-type", "")
+        if failure is not None and failure.status is not None and not text:
+            raise failure  # it is packed in a way that is not read: nothing of the answer is known
         if failure is None and is_page(content_type, text):
             raise failure_of_format(stream.call, stream.status, content_type, text, "no event")
         received = await read(len(text), read_streamed, text, api)

@@ -63,7 +63,9 @@ def _read_answer(value: JSONObject) -> Answer:
         _reason(value, has_calls=bool(draft.calls)),
         whole=value if is_whole else None,
         usage=_usage(value.get("usage")),
-        error=None if not error else f"the server reported an error: {as_text(error.get('message')) or shorten(error)}",
+        error=None
+        if not any(error.values())
+        else f"the server reported an error: {as_text(error.get('message')) or shorten(error)}",
         notes=draft.notes,
     )
     return _add_messages(answer, value)

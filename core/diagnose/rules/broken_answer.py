@@ -35,6 +35,7 @@ from prompt_debugger.core.base.comparable import REPORTED
 from prompt_debugger.core.base.json_values import as_object, decode_json, is_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
+    Api,
     Certainty,
     ChatResult,
     FindingEvidence,
@@ -45,7 +46,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.endings import has_no_message
-from prompt_debugger.core.diagnose.odd_answers import OddAnswer, odd_form, odd_whole
+from prompt_debugger.core.diagnose.odd_answers import ONE_DOCUMENT, OddAnswer, odd_form, odd_of_api, odd_whole
 from prompt_debugger.core.diagnose.other_forms import COMPLETION, is_read_when_pasted, other_form
 from prompt_debugger.core.diagnose.own_settings import longer_context
 from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
@@ -71,6 +72,7 @@ _UNREAD = {
 }
 _WORDS_CHARS = 200
 _MAX_KEYS = 6
+_NO_CHOICES = " and no `choices`"
 _ASK_WHOLE = (
     "Send the same request without `stream`: a server that fails after its stream has begun cannot say why, and then "
     "it can (llama-cpp-python closes the stream where the prompt is longer than its context). If that is answered, "
@@ -143,16 +145,13 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     is_whole = is_stream and _find_absent(result) == ""
     stage = None if has_begun else _stage_of_words(result)
     if is_whole:
-        title = "The server answered a streaming request with one JSON document."
-        fix = "Leave `stream` out, or check for a proxy that collects the stream before passing it on."
-    elif not has_begun and not _reported(result) and (form := other_form(result.body)) is not None:
-        title = f"The {name} arrived in another form: {form}."
-        fix = (
-            "Ask `/v1/chat/completions`: a client finds no message in a raw completion."
-            if form == COMPLETION
-            else "Use the route of that API, or make the gateway return a chat completion: a client of this API "
-            "finds no `choices` in it."
-        ) + (" If you paste the answer here, it can still be read." if is_read_when_pasted(form) else "")
+        title, fix = ONE_DOCUMENT
+    elif (
+        not has_begun
+        and not _reported(result)
+        and (formed := _in_form(trace, result, name, is_stream=is_stream)) is not None
+    ):
+        title, fix = formed
     elif result.unread is not None:
         title, fix = (text.format(name) for text in _UNREAD[result.unread])
     elif has_begun:
@@ -172,7 +171,8 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         title = f"What came in place of the {name} is neither an event nor JSON."
         fix = "Check the server address (up to and including `/v1`), and any proxy in between."
     elif held := _something_else(result):
-        title = f"The {name} is not a chat completion: {held}."
+        kind = "a chat completion" if trace.api is Api.CHAT else "one of this API"
+        title = f"The {name} is not {kind}: {held if trace.api is Api.CHAT else held.removesuffix(_NO_CHOICES)}."
         fix = (
             "Check the server address (up to and including `/v1`): what answers there may be another route, or a queue "
             "whose result is fetched later."
@@ -192,6 +192,25 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         stage=known.stage if known is not None else stage,
         links=() if known is None else links_of(known),
     )
+
+
+def _in_form(trace: Trace, result: ChatResult, name: str, *, is_stream: bool) -> OddAnswer | None:
+    """Return what is said of an answer in another API's form, or in the asked one's, but not as it was asked for."""
+    form = other_form(result.body)
+    if (
+        trace.api is not Api.CHAT
+        and (own := odd_of_api(result.body, form, name, trace.api, is_stream=is_stream)) is not None
+    ):
+        return own
+    if form is None:
+        return None
+    fix = (
+        "Ask `/v1/chat/completions`: a client finds no message in a raw completion."
+        if form == COMPLETION
+        else "Use the route of that API, or make the gateway return a chat completion: a client of this API finds no "
+        "`choices` in it."
+    ) + (" If you paste the answer here, it can still be read." if is_read_when_pasted(form) else "")
+    return OddAnswer(f"The {name} arrived in another form: {form}.", fix)
 
 
 class _Emptiness(NamedTuple):
@@ -277,7 +296,7 @@ def _something_else(result: ChatResult) -> str:
         kind = "a list" if isinstance(value, list) else "a JSON string" if isinstance(value, str) else ""
         return f"it is {kind or f'`{quote(result.body.strip(), 40)}`'}"
     keys = ", ".join(f"`{quote(key, 40)}`" for key in list(value)[:_MAX_KEYS])
-    return f"it contains {keys} and no `choices`" if keys and "choices" not in value else ""
+    return f"it contains {keys}{_NO_CHOICES}" if keys and "choices" not in value else ""
 
 
 def _is_stream_without_error(result: ChatResult) -> bool:
