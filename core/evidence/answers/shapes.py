@@ -225,7 +225,8 @@ def call_of_framework(value: JSONObject) -> JSONObject | None:
     """Return a call of LangChain, Anthropic (`tool_use`) or Vercel's AI SDK (`tool-call`); `None` if it is none."""
     match value.get("type"):
         case "tool_use":
-            name, call_id, arguments = value.get("name"), value.get("id"), value.get("input")
+            name, call_id = value.get("name"), value.get("id")
+            arguments = value.get("input") or value.get("input_json", value.get("input"))  # as a client joined it
         case "tool-call":
             name, call_id = value.get("toolName"), value.get("toolCallId")
             arguments = value.get("input", value.get("args"))
