@@ -18,8 +18,9 @@ Source: the chat template of Kimi-K3, 2026.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.structural_tag import (
     GrammarPlan,
     ToolGrammar,
@@ -35,10 +36,11 @@ from prompt_debugger.core.base.structural_tag import (
     repeated,
     schema_of,
 )
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Span
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.conventions import Conventions
+from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
@@ -51,6 +53,7 @@ _JSON_OPEN = (
     rf"\s*{_OPEN}json\b[^<]{{0,256}}?{_SEPARATOR}"  # arguments that came as text are written as one JSON element
 )
 
+_LOST = "`<|sep|><|open|>` between `tools` and `call` is missing"
 _MAX_BOUND = 4096
 _MAX_OPTIONS = 256
 _XTML_TYPES = {
@@ -137,6 +140,34 @@ def _tag_escaped(name: str) -> str:
     return name.replace("&", "&amp;").replace('"', "&quot;")
 
 
+_CALLS = TagCalls(
+    opener=re.compile(
+        rf"{_OPEN}(?:tools\s*)?call\s+{_INSIDE}tool=\"(?P<name>(?:(?!<\|)[^\"]){{0,256}})"
+        rf"(?:\"{_INSIDE}(?:{_SEPARATOR}(?:{_JSON_OPEN})?|\Z)|\Z)"
+    ),
+    closer=re.compile(rf"(?:{_CLOSE}json{_SEPARATOR}\s*)?{_CLOSE}call{_SEPARATOR}"),
+    parameter=re.compile(_OPEN + r"argument\b" + _KEY_AND_TYPE + _SEPARATOR),
+    partial=re.compile(r"<(?:\||\Z)(?:(?:open|close)\|>)?[^\n]{0,200}\Z"),
+    parameter_closer=re.compile(_CLOSE + "argument" + _SEPARATOR),
+    wrapper=re.compile(rf"(?:{_OPEN}|{_CLOSE})(?:tools)?(?:tools|response|message)\b[^<]{{0,256}}?{_SEPARATOR}"),
+    cut_wrapper=re.compile(rf"{_OPEN}tools{_SEPARATOR}"),
+    unescapes=(("&quot;", '"'), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")),
+)
+_JOINED = re.compile(_OPEN + r"tools\s*call\b")
+
+
+def _scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read the calls, also those that follow the tag around them without the tokens between the two."""
+    scan = _CALLS.scan(raw, region, context)
+    calls = (
+        replace(call, deviation=_LOST)
+        if call.status is CallStatus.COMPLETE and _JOINED.match(raw, call.char_span.start) is not None
+        else call
+        for call in scan.calls
+    )
+    return replace(scan, calls=tuple(calls))
+
+
 FORMAT: ModelFormat = TextFormat(
     name="kimi_k3",
     marks=(Mark("<|open|>", pattern=r"<\|open\|>\s*\w+"), Mark("<|close|>", pattern=r"<\|close\|>\s*\w+")),
@@ -148,19 +179,7 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<|open|>", "<|close|>", "<|sep|>"}),
         cut_structure=re.compile(r"<\|(?:open|close)\|>\s{0,40}\w{0,16}(?:\s{1,40}\w{0,16}=?)?(?:<\|?)?\Z"),
     ),
-    scan=TagCalls(
-        opener=re.compile(
-            rf"{_OPEN}call\s+{_INSIDE}tool=\"(?P<name>(?:(?!<\|)[^\"]){{0,256}})"
-            rf"(?:\"{_INSIDE}(?:{_SEPARATOR}(?:{_JSON_OPEN})?|\Z)|\Z)"
-        ),
-        closer=re.compile(rf"(?:{_CLOSE}json{_SEPARATOR}\s*)?{_CLOSE}call{_SEPARATOR}"),
-        parameter=re.compile(_OPEN + r"argument\b" + _KEY_AND_TYPE + _SEPARATOR),
-        partial=re.compile(r"<(?:\||\Z)(?:(?:open|close)\|>)?[^\n]{0,200}\Z"),
-        parameter_closer=re.compile(_CLOSE + "argument" + _SEPARATOR),
-        wrapper=re.compile(rf"(?:{_OPEN}|{_CLOSE})(?:tools|response|message)\b[^<]{{0,256}}?{_SEPARATOR}"),
-        cut_wrapper=re.compile(rf"{_OPEN}tools{_SEPARATOR}"),
-        unescapes=(("&quot;", '"'), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")),
-    ).scan,
+    scan=_scan_calls,
     facts=FamilyFacts(
         markers_are_plain_words=True,
         tool_parsers=("kimi_k3",),

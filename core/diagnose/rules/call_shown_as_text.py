@@ -225,7 +225,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
             "alone, without `type` and `properties`."
         )
     if any(call.status is not CallStatus.COMPLETE for call in calls):
-        rest = ". Its end was left out where it was copied."
+        rest = ". A part of it was left out where it was copied."
     if departing:
         rest = ", and a parser may refuse it for that reason."
         if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:

@@ -242,7 +242,7 @@ def test_a_call_in_a_chat_window_that_was_shortened_was_not_cut_by_a_limit(lead)
 def test_a_shortened_call_is_not_said_to_be_right():
     text = said(f"{OPEN}\n...\n")
 
-    assert "Its end was left out where it was copied" in text
+    assert "A part of it was left out where it was copied" in text
     assert "nothing wrong" not in text
 
 
@@ -270,3 +270,16 @@ def test_a_call_in_python_that_a_model_wrote_is_the_content_and_not_what_ought_t
 def test_what_ought_to_come_is_called_that_where_nothing_else_is_read():
     assert "this is what ought to come" in " ".join(read_evidence(WANTED).notes)
     assert "ought to come" not in " ".join(read_evidence(WANTED.replace("should contain", "contains")).notes)
+
+
+K3 = (
+    '<|open|>toolscall tool="look" index="1"<|sep|><|open|>argument key="place" type="string"<|sep|>Oslo'
+    "<|close|>argument<|sep|><|close|>call<|sep|><|close|>toolsmessage<|sep|>"
+)
+
+
+def test_a_call_of_kimi_k3_whose_tags_ran_together_departs_from_its_notation():
+    whole = K3.replace("toolscall", "tools<|sep|><|open|>call").replace("toolsmessage", "tools<|sep|><|close|>message")
+
+    assert "`<|sep|><|open|>` between `tools` and `call` is missing" in said(json.dumps({"type": "text", "text": K3}))
+    assert "is missing" not in said(json.dumps({"type": "text", "text": whole}))
