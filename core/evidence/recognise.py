@@ -15,6 +15,7 @@ from prompt_debugger.core.evidence.answers.native import prompt_of
 from prompt_debugger.core.evidence.answers.read import events_in_list, is_answer, is_error, is_event_list
 from prompt_debugger.core.evidence.answers.shapes import chunk_of_delta, chunk_within, is_called_function, is_chunk
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.programs import writes_markers
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.values.objects_within import is_bare_call
 from prompt_debugger.core.evidence.values.token_lists import is_token_list
@@ -93,7 +94,8 @@ def recognise(text: str) -> Form | None:
     if _CODE.search(text[:20_000]) and not start.startswith("<") and _HEADER.match(start) is None:
         return Form.REQUEST
     if MARKER.search(text):
-        return None if _RAISED.match(start) is not None or is_token_list(text) else Form.OUTPUT
+        is_none = _RAISED.match(start) is not None or is_token_list(text) or writes_markers(text, MARKER)
+        return None if is_none else Form.OUTPUT
     if repeated_token(text[:20_000]) is not None:  # of turns, which prose does not write five times in a row
         return Form.OUTPUT
     if _AT_PROMPT.match(start) is not None:

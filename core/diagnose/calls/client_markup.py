@@ -61,6 +61,8 @@ _CALLS = "tool_use|tool_call|toolcall|tool|function_call|functioncall|function|i
 _HTML = r"(?!(?:br|p|div|span|code|pre|b|i|li|ul|ol|td|tr|table|summary|details)\b)"  # around what a page shows
 _NAMED = re.compile(
     rf"<({_CALLS})>\s{{0,8}}<(?:name|tool_name|invoke_name|function_name|tool)>\s{{0,8}}([\w.:/-]{{1,100}})\s{{0,8}}</"
+    # A declaration goes on with what it is for, or with the names of its parameters.
+    r"(?!\w{1,20}>\s{0,8}<(?:description|parameters>\s{0,8}<parameter>\s{0,8}<name)>)"
 )
 # A whole element of a call whose name holds more than a name, most often the text of the answer.
 _TEXT_AS_NAME = re.compile(

@@ -56,6 +56,10 @@ _MAX_DEPTH = 40
 _NAME = re.compile(r"\W{0,4}(?:\w{1,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception)\W{0,4}")
 _MIN_NAMES = 3  # names of exceptions alone that make a list of them
 _FIELD = re.compile(r"\"(?:description|title|summary|help|\$comment)\" ?:")  # of a definition, in JSON that was cut
+# An argument of a call, alone in its line, or the name of a case in a program's tests.
+_KEYWORD = re.compile(
+    r"(?:\w{1,60}=[frb]?|(?:name|desc|description|title|label|scenario): {1,20})([\"'])[^\n]{0,400}\1,\Z"
+)
 _MIN_OF_PARAGRAPH = 61  # characters of a line that the next one continues
 _GOES_ON = (*string.ascii_lowercase, ",")  # its end
 _BY_PERSON = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|issue|bug)\b")
@@ -121,7 +125,7 @@ def _candidates(text: str) -> Iterator[str]:
         is_within = len(above) >= _MIN_OF_PARAGRAPH and above.endswith(_GOES_ON)
         above = line
         is_title = line.startswith("#") and is_of_page(line)
-        if is_title or _RAISES.match(bare) is not None or _FIELD.match(bare) is not None:
+        if is_title or any(sign.match(bare) is not None for sign in (_RAISES, _FIELD, _KEYWORD)):
             continue
         if OF_MANUAL.match(bare) is not None or is_command(bare) or _ROW.fullmatch(bare) is not None:
             continue

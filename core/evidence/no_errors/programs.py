@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from itertools import islice, pairwise
 
 from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
 
@@ -68,6 +69,16 @@ _RAISES_HERE = re.compile(
 )
 _GOES_ON = re.compile(r"\\\n[ \t]*")
 _MAX_COMMANDS = 20
+_LITERALS = ("`", '"""', "'''")  # of several lines
+_MAX_MARKERS = 400
+_CLOSED_FIRST = re.compile(r"[^`]*+`[,);]*[ \t]*\n")
+# Fields of a literal of Go or JavaScript, which open another one, and the line that closes it.
+_OF_STRUCT = re.compile(
+    r"(?m)^[ \t]*(?:\w{1,60}: {1,20}(?:&?[\w.\[\]]{1,80}[({]|`|\"|(?:nil|true|false),)[^\n]{0,400}"
+    r"|\{|\},|\}\),?|\w{1,60},)[ \t]*$"
+)
+# A comment or a literal has begun before the end of a line.
+_WITHIN_CODE = re.compile(r"(?:^|[ \t])(?://|#|/?\*)|[\"']")
 
 
 def is_source(text: str) -> bool:
@@ -82,6 +93,32 @@ def is_source(text: str) -> bool:
         return True
     lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
     return lines == _MAX_CODE_LINES and _FRAME.search(text) is None
+
+
+def writes_markers(text: str, marker: re.Pattern[str]) -> bool:
+    r"""Return whether a text is a program that has markers in its literals and comments, and nowhere else.
+
+    Args:
+        text: All of it.
+        marker: Pattern of what models write.
+
+    >>> tag = re.compile("</?call>")
+    >>> code = "import re\nx := 1\ny := 2\nfunc f() {\n"
+    >>> writes_markers(f'{code}  cut(s, "</call>")', tag), writes_markers(f"{code}</call>", tag)
+    (True, False)
+    """
+    if len(text) > _MAX_SCRIPT or not (is_source(text) or len(_OF_STRUCT.findall(text)) >= _MAX_CODE_LINES):
+        return False
+    ends = [0, *(found.start() for found in islice(marker.finditer(text), _MAX_MARKERS))]
+    is_open = dict.fromkeys(_LITERALS, False)  # whether each sign of a literal was met an odd number of times
+    is_open["`"] = _CLOSED_FIRST.match(text) is not None  # as the text begins within one
+    for start, end in pairwise(ends):
+        for sign in _LITERALS:
+            is_open[sign] ^= text.count(sign, start, end) % 2 == 1
+        line = text[text.rfind("\n", 0, end) + 1 : end]
+        if not any(is_open.values()) and _WITHIN_CODE.search(line) is None:
+            return False
+    return True
 
 
 def is_program(text: str) -> bool:

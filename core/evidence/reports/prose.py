@@ -21,9 +21,10 @@ from prompt_debugger.core.evidence.copying.gaps import drop_unproven
 from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.evidence import Evidence, Part, content_alone, merge, output_alone
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.no_errors.programs import is_command, is_source
+from prompt_debugger.core.evidence.no_errors.programs import is_command, is_source, writes_markers
 from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
 from prompt_debugger.core.evidence.readers import Paste, find_readers
+from prompt_debugger.core.evidence.recognise import MARKER
 from prompt_debugger.core.evidence.reports.report_text import begins_template, shown_output
 from prompt_debugger.core.evidence.reports.shown import shown_code, shown_python
 from prompt_debugger.core.evidence.taking import add_answer, as_part, compatible, drop_headless_calls, drop_shortened
@@ -108,6 +109,8 @@ def _evidence_of_code(text: str) -> Evidence | None:
 
 def _read_after_lead(text: str) -> Evidence | None:
     """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
+    if writes_markers(text, MARKER):
+        return None
     found = _LEAD.search(text) if has_any(text.lower(), _LEAD_WORDS) else None
     if found is not None:
         return by_lead(found[1], _NEXT_LABEL.sub("", text[found.end() :]).strip("\n"))

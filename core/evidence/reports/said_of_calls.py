@@ -183,8 +183,13 @@ _WORDS = "a report in words"
 _SHOWN = frozenset({Part.MESSAGE, Part.STREAM, Part.RAW, Part.ERROR, Part.PROMPT})
 
 
+_DOCSTRING = re.compile(r"(?m)^[ \t]{0,40}\"{3}[ \t]*\n\s{0,80}(?:async def |def |class |@\w)")  # and code
+
+
 def reported_answer(text: str) -> Evidence | None:
     """Return the evidence of a text that shows no answer and says what is wrong with it; `None` of others."""
+    if "```" not in text and _DOCSTRING.search(text) is not None:
+        return None
     notes = tuple(reported_calls(text)) or tuple(reported_answers(text))
     return Evidence(Form.REPORT, _WORDS, notes=notes) if notes else None
 

@@ -145,7 +145,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "region, or the model's terms.",
         # of the system's files
         unless=r"not found the model|subscription key|failed to download|\b13: permission|errno 13|\beacces\b"
-        r"|\block file\b|(?:\A|[\s'\"(])\.{0,2}/(?!v\d|api/)[\w./-]{1,200}['\")]?: permission denied",
+        r"|\block file\b|\b(?:keys?|fields?|extra|inputs?|values?)\W{0,3}(?:are |is )?forbidden\b"
+        r"|(?:\A|[\s'\"(])\.{0,2}/(?!v\d|api/)[\w./-]{1,200}['\")]?: permission denied",
     ),
     ErrorClass(
         "memory",

@@ -11,7 +11,9 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.no_errors.advice import shows_possible_error
 from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
+from prompt_debugger.core.evidence.no_errors.programs import writes_markers
 from prompt_debugger.core.evidence.readers import Paste, find_reader
+from prompt_debugger.core.evidence.recognise import MARKER
 from tests.attacks.growth import grows_linearly
 from tests.yaml_files import read_yaml
 
@@ -85,6 +87,31 @@ async def test_instructions_of_pydantic_ai_are_one_message() -> None:
         ("user", "Roll"),
     ]
     assert not any(one.startswith("PD121") for one in await _found(json.dumps(asked)))
+
+
+async def test_a_declaration_of_tools_in_a_prompt_is_no_call() -> None:
+    declared = (
+        "You have these functions:\n\n<tools>\n<function>\n<name>get_weather</name>\n"
+        "<description>The weather</description>\n</function>\n</tools>\n"
+    )
+
+    assert not any(one.startswith(("PD426", "PD463")) for one in await _found(declared))
+    call = "I look.\n<function>\n<name>get_weather</name>\n<arguments>{}</arguments>\n</function>\n"
+    assert any("get_weather" in one for one in await _found(json.dumps({"role": "assistant", "content": call})))
+
+
+async def test_code_that_a_model_writes_below_its_thoughts_is_an_output() -> None:
+    text = "I write it.\n</think>\nimport re\nfrom a import b\ndef f():\n    return 1\nassert f()\n"
+
+    assert "</think>" in (read_evidence(text).raw or "")
+
+
+@pytest.mark.parametrize("text", ["`\n", "a := 1\n", 'name: "</think>",\n', '"""</think>\n', "// </think>\n"])
+def test_markers_in_programs_are_looked_for_in_linear_time(text: str) -> None:
+    def run(size: int) -> None:
+        writes_markers("a := 1\nb := 2\nc := 3\nd := 4\n" + text * min(size // len(text), 900), MARKER)
+
+    assert grows_linearly(run, first=2_000, doublings=4)
 
 
 @pytest.mark.parametrize("text", ["If you see an error ", "you may see an error ", "Errors are returned ", "error a "])
