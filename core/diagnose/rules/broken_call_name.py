@@ -36,7 +36,7 @@ from prompt_debugger.core.diagnose.fields import CallField, request_tools, retur
 from prompt_debugger.core.diagnose.markers import has_marker
 from prompt_debugger.core.diagnose.near_names import repeated_name
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
+from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, quote
 
 _NO_NAME = re.compile(r"[{}()\[\]<>\"'\s]")
 _SHORTENED = re.compile(r"\.{3}|…|<snip>|\(truncated\)")  # by whoever copied it
@@ -44,6 +44,7 @@ _SPACED = re.compile(r"(?=[^\n]{0,200}(?:_ | _))[A-Za-z_][\w-]{0,60}(?: [\w-]{1,
 # `functions.read:0` is how Kimi K2 writes ids, `functions.read` how OpenAI's models name a tool to themselves.
 _PREFIXED = re.compile(r"functions\.(?P<name>[A-Za-z_][\w-]{0,80})(?P<count>:\d{1,4})?")
 _OF_GEMINI = "default_api"  # under which its models know all tools
+_LETTER = re.compile(r"[^\W_]")
 _HEAD = re.compile(r"\s*+([\w.:/-]{1,100})\s*+[({\[]")
 
 
@@ -165,6 +166,16 @@ def _report_more_than_name(call: CallField, name: str) -> Report:
             fix="Compare it with the names of the request's tools. A server that constrains calls by a grammar keeps "
             "to them (`tool_choice` as `required`, or `strict` in the tool); JSON that a prompt asks for need not.",
             stage=Stage.COMPLETE,
+        )
+    if _LETTER.search(name) is None:
+        return Report(
+            title=f"The name of a returned call is {quote(name, 40)!r}, in which there is no letter.",
+            detail=f"`{call.field}.function.name` is punctuation: the parser took what surrounds a name, or comes "
+            "after it, for the name itself, so which tool was called is not in the answer.",
+            evidence=(in_message(f"{call.field}.function.name", name),),
+            fix="Do not run it. Look at the raw output: the model wrote the call in another notation than the server's "
+            "parser reads, or a client cut the text in the wrong place. Ask without streaming, and start the server "
+            "with the parser of this model's family.",
         )
     head = _HEAD.match(name)
     problem = "contains more than a name"
