@@ -71,6 +71,7 @@ _GOES_ON = re.compile(r"\\\n[ \t]*")
 _MAX_COMMANDS = 20
 _LITERALS = ("`", '"""', "'''")  # of several lines
 _MAX_MARKERS = 400
+_DOCSTRING = re.compile(r"(?m)^[ \t]{0,40}\"{3}[ \t]*\n\s{0,80}(?:async def |def |class |@\w)")
 _CLOSED_FIRST = re.compile(r"[^`]*+`[,);]*[ \t]*\n")
 # Fields of a literal of Go or JavaScript, which open another one, and the line that closes it.
 _OF_STRUCT = re.compile(
@@ -89,10 +90,15 @@ def is_source(text: str) -> bool:
     """
     if _RAISES_ALONE.match(text) is not None and _RAISED.search(text) is None:
         return True
-    if is_snippet(text):
+    if is_snippet(text) or (has_docstring(text) and _FRAME.search(text) is None):
         return True
     lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
     return lines == _MAX_CODE_LINES and _FRAME.search(text) is None
+
+
+def has_docstring(text: str) -> bool:
+    """Return whether a text is Python in which a docstring ends above a definition; not a page that shows some."""
+    return "```" not in text and _DOCSTRING.search(text) is not None
 
 
 def writes_markers(text: str, marker: re.Pattern[str]) -> bool:

@@ -16,7 +16,7 @@ from prompt_debugger.core.diagnose.reported_words import Reported
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.no_errors.manuals import drop_advice, is_manual
-from prompt_debugger.core.evidence.no_errors.programs import is_source
+from prompt_debugger.core.evidence.no_errors.programs import has_docstring, is_source
 from prompt_debugger.core.evidence.reports.said_of_answers import reported_answers
 from prompt_debugger.core.evidence.reports.words_around import prose_of, sentences_of
 
@@ -183,12 +183,9 @@ _WORDS = "a report in words"
 _SHOWN = frozenset({Part.MESSAGE, Part.STREAM, Part.RAW, Part.ERROR, Part.PROMPT})
 
 
-_DOCSTRING = re.compile(r"(?m)^[ \t]{0,40}\"{3}[ \t]*\n\s{0,80}(?:async def |def |class |@\w)")  # and code
-
-
 def reported_answer(text: str) -> Evidence | None:
     """Return the evidence of a text that shows no answer and says what is wrong with it; `None` of others."""
-    if "```" not in text and _DOCSTRING.search(text) is not None:
+    if has_docstring(text):
         return None
     notes = tuple(reported_calls(text)) or tuple(reported_answers(text))
     return Evidence(Form.REPORT, _WORDS, notes=notes) if notes else None
