@@ -22,6 +22,8 @@ _TEMPLATE_LINES = re.compile(r"(?P<place> at row \d{1,9}, column \d{1,9}):.*", r
 _PYTHON_REST = re.compile(r"['\"], '(?:input|ctx|url)': .*| \[type=\w{1,60}, input_value=.*")
 # `litellm.BadRequestError` names a class, not the file that raised it.
 _CLASS_ALONE = re.compile(r"\w{1,60}/[A-Z]\w{1,80}")
+_UNREAD = frozenset({"not-json", "reply-not-json", "stream-line-not-json"})  # classes of bodies that a client got
+_ADDRESS = re.compile(r"\burl='?http|://")
 _STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
 _NAME_ONCE = (
     "Ask without streaming, or run a release of the server that sends the name once. A client can take the name from "
@@ -143,12 +145,21 @@ def is_raised_inside(understood: Understood) -> bool:
     )
 
 
+def _is_of_client(understood: Understood) -> bool:
+    """Return whether a client says that it could not read an answer, and only its address shows whose that was."""
+    classified, speaker = understood.classified, understood.speaker
+    is_unread = classified is not None and classified.error.name in _UNREAD
+    return is_unread and speaker is not None and not speaker.where and _ADDRESS.search(understood.words) is not None
+
+
 def _speaker(understood: Understood) -> str:
     speaker = understood.speaker
     if speaker is None:
         return ""
     if understood.cause is Cause.CONNECTION and not speaker.where:
         return f" It was meant for {speaker.title}."  # whose address the words name: a client reported it
+    if _is_of_client(understood):
+        return f" The request was meant for {speaker.title}."
     where = f" (`{speaker.where}`)" if speaker.where and not _CLASS_ALONE.fullmatch(speaker.where) else ""
     return f" It was reported by {speaker.title}{where}."
 

@@ -37,7 +37,9 @@ _BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:(?:```|~~~)\w{0,20}|`)[ \t
 _STACK = re.compile(
     r"\n[ \t|]{0,12}(?:During handling of the above|The above exception was the)|"
     r"\n\s{1,12}(?:at|\u276f) |\n\s{0,9}\n|\n[ \t|]{0,12}\+-{3,}"
-    r"|\n[ \t]{0,8}(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)(?::[ \t]|[ \t]{1,4}(?:\d|\[))"  # the log's next entry
+    # The log's next entry.
+    r"|\n[ \t]{0,8}(?:\([\w. -]{1,60} pid=\d{1,9}\) ?)?"
+    r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)(?::[ \t]|[ \t]{1,4}(?:\d|\[))"
     r"|(?<=\(status code: \d\d\d\))[ \t]{0,8}\n"  # with which Ollama's client ends its errors
     # What a tracker's form asks for below it.
     r"|\n[ \t]{0,4}(?:OS|Operating [Ss]ystem|Environment|Platform|(?:[\w.-]{1,30} ){0,2}[Vv]ersion):[ \t]{1,4}\S"

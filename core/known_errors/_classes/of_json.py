@@ -16,6 +16,19 @@ _AT = r".{0,40}?(?:position \d|line:? \d|char(?:acter)? \d|offset \d|column \d|o
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "stream-line-not-json",
+        r"expecting (?:',' delimiter|value|property name)\b.{0,60}?line \d|extra data: line \d"
+        r"|unterminated string starting|invalid \\?escape: line \d",
+        Stage.COMPLETE,
+        Cause.OUTPUT,
+        "A line of the stream is not JSON",
+        "The client decodes each line that comes over HTTP, not what the model wrote: the line is an error whose "
+        "quotation marks are not escaped, plain words or a blank, or only a piece of a longer line.",
+        "Print the line before it is decoded, or record the stream (`capture`): if it is an error, its words say what "
+        "failed. Update server and client: older releases wrote such lines, or cut them where a packet ended.",
+        around=r"\b(?:chunk|data|event|part)\w{0,10} = json\.loads\((?:line|chunk)\w{0,10}\)",
+    ),
+    ErrorClass(
         "json-cut",
         rf"unterminated string(?: in json|{_AT})|unexpected end of (?:json|data|input\b{_AT})"
         rf"|json parse error: (?:unexpected eof|unterminated string)|end of data (?:while|when){_AT}"

@@ -206,7 +206,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|undefined is not json|of type undefined"
         r"|cannot (?:subscript|index|access|call|iterate|read propert|concatenate|convert)"
         r"|not subscriptable|undefined (?:variable|value|and)|invalid operation"
-        r"|filter \W?(?P<filter>\w{1,40})\W? for type (?P<type>\w{1,40})"
+        r"|filter \W?\w{1,40}\W? (?:for type|to type:) \w"
         r"|is not a (?:string|list|mapping|function)|must be (?:a )?str",
         Stage.RENDER,
         Cause.TEMPLATE,

@@ -324,3 +324,52 @@ def test_a_sketch_of_an_errors_form_is_no_error():
 
     with pytest.raises(RequestError):
         gather_evidence([f"{text}\n\nIt lists `names`.\n"])
+
+
+STAMPED = [
+    "Traceback (most recent call last):",
+    '  File "/srv/ask.py", line 9, in ask',
+    "    async for one in stream:",
+    '  File "/srv/.venv/lib/python3.11/site-packages/llama_index/llms/ollama/base.py", line 40, in gen',
+    "    chunk = json.loads(line)",
+    "            ^^^^^^^^^^^^^^^^",
+    "json.decoder.JSONDecodeError: Expecting ',' delimiter: line 1 column 31 (char 30)",
+]
+
+
+@pytest.mark.parametrize("stamp", ["2024-01-02 03:04:05 ", "2024-01-02T03:04:05.123 ", ""])
+def test_a_line_of_a_stream_that_is_no_json_is_read_below_times(stamp):
+    found = findings_of("\n".join(f"{stamp}{line}" for line in STAMPED))
+
+    assert found["PD445"].title.startswith("A line of the stream is not JSON: Expecting ',' delimiter")
+
+
+def test_times_of_other_lines_stay():
+    text = '2024-01-02 03:04:05 POST /v1/chat/completions 500\n2024-01-02 03:04:06 File "a" was read'
+
+    assert drop_levels(text) == text
+
+
+def test_the_next_entry_of_a_log_is_no_part_of_an_exception():
+    head = "(APIServer pid=7) ERROR 01-02 03:04:05 [serving_chat.py:10] "
+    raised = "openai_harmony.HarmonyError: unexpected tokens remaining in message header: ['so be it']"
+    below = '(APIServer pid=7) INFO:     127.0.0.1:4 - "POST /v1/chat/completions HTTP/1.1" 200 OK'
+    found = findings_of(f"{head}Traceback (most recent call last):\n{head}{raised}\n{below}\n")
+
+    assert "127.0.0.1" not in found["PD445"].detail
+
+
+def test_what_a_client_could_not_read_was_not_reported_by_the_server_at_its_address():
+    address = "http://localhost:11434/api/chat"
+    words = f"200, message='Attempt to decode JSON with unexpected mimetype: text/plain', url='{address}'"
+    found = findings_of(f"aiohttp.client_exceptions.ContentTypeError: {words}")
+
+    assert found["PD445"].detail.endswith("The request was meant for Ollama.")
+
+
+def test_a_stream_below_words_that_was_cut_is_said_to_be_cut():
+    head = '{"object":"chat.completion.chunk","choices":[{"index":0,"delta":'
+    pieces = ['{"role":"assistant","content":""}}]}', '{"content":" ."}}]}', '{"content":"so"}}]}', '{"cont']
+    stream = "\n\n".join(f"data: {head}{piece}" for piece in pieces)
+
+    assert "PD310" in findings_of(f"the server said:\n{stream}\n")
