@@ -153,6 +153,23 @@ def read_input(name: str) -> str:
     return decoded(read_named(name), name)
 
 
+_NO_TEXT = {
+    b"\x89PNG\r\n\x1a\n": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)",
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "compressed with gzip",
+    b"%PDF-": "a PDF document",
+}
+_AS_TEXT = "Give its words as text."
+_UNPACK = "Unpack it first."
+_HINT_BY_KIND = {
+    "a picture (PNG)": "A picture that this program made of a run, and that nothing has saved anew since, opens with "
+    "`run --bundle`. Of any other, give the words as text.",
+    "a zip archive": _UNPACK,
+    "compressed with gzip": _UNPACK,
+}
+
+
 def decoded(data: bytes, name: str) -> str:
     """Return what a file holds as text.
 
@@ -162,6 +179,9 @@ def decoded(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        kind = next((kind for head, kind in _NO_TEXT.items() if data.startswith(head)), None)
+        if kind is not None:
+            raise RequestError(f"{name!r} is {kind}, not text.", _HINT_BY_KIND.get(kind, _AS_TEXT)) from None
         raise RequestError(f"{name!r} is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from None
 
 

@@ -66,8 +66,8 @@ _UNREAD = {
         "No model writes this much: check for a proxy in between, or ask for fewer tokens.",
     ),
     "cut": (
-        "The {} did not end and was cut.",
-        "Ask for fewer tokens; if it happens again, check the server's log for why it does not end.",
+        "The {} was not read to its end.",
+        "Ask for fewer tokens; if it happens again, check the server's log for why it is so long, or does not end.",
     ),
 }
 _WORDS_CHARS = 200

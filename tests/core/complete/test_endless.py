@@ -157,10 +157,10 @@ async def test_one_finding_says_that_the_answer_was_cut(monkeypatch: pytest.Monk
         body = {**BODY, "stream": path.endswith("#stream")}
         trace = await pipeline.run(read_request(json.dumps(body)), Target(base_url=server.base_url))
 
-    assert [finding.title for finding in trace.findings if "was cut" in finding.title] == [
-        "The answer did not end and was cut."
+    assert [finding.title for finding in trace.findings if finding.code == "PD310"] == [
+        "The answer was not read to its end."
         if path == "/v1/chat/completions"
-        else "The streamed answer did not end and was cut."
+        else "The streamed answer was not read to its end."
     ]
     assert trace.chat_stream is not None
     assert trace.chat_stream.message == {"content": "a" * 500}

@@ -1,7 +1,11 @@
 """What a command prints of an error, beyond its sentence."""
 
-from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.ui.cli.output import report_error, template_place
+import gzip
+
+import pytest
+
+from prompt_debugger.core.base.errors import RenderError, RequestError
+from prompt_debugger.ui.cli.output import decoded, report_error, template_place
 
 
 def test_a_failed_template_is_shown_at_its_line_with_a_caret(capsys):
@@ -16,3 +20,20 @@ def test_of_a_long_line_the_part_around_the_column_is_shown():
 
     assert len(number) < 120
     assert number[caret.index("^")] == "Y"
+
+
+@pytest.mark.parametrize(
+    ("data", "words", "hint"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\xff", "is a picture (PNG), not text", "run --bundle"),
+        (b"PK\x03\x04\xff", "is a zip archive, not text", "Unpack it"),
+        (gzip.compress(b"{}"), "is compressed with gzip, not text", "Unpack it"),
+        (b"PNG \xff", "is not UTF-8 text (byte 4)", "Save it as UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named_by_its_kind(data, words, hint):
+    with pytest.raises(RequestError) as raised:
+        decoded(data, "a")
+
+    assert words in raised.value.message
+    assert hint in raised.value.hint
