@@ -8,6 +8,9 @@ from typing import NamedTuple
 MAX_BYTES = 256 * 1024 * 1024  # of one document of a journal
 ZLIB = zlib.MAX_WBITS
 GZIP = 16 + zlib.MAX_WBITS
+MAGIC = b"\x1f\x8b"  # with which each member of a gzip file begins
+_MAX_MEMBERS = 10_000  # a server that packs each piece of a stream by itself writes one for each
+_SLICE_BYTES = 1 << 16
 
 
 class Unpacked(NamedTuple):
@@ -54,11 +57,25 @@ def unpack_beginning(blob: bytes, max_bytes: int, *, form: int = ZLIB) -> Unpack
         TooLongError: The result is longer than `max_bytes`.
         ValueError: It is damaged.
     """
-    unpacker = zlib.decompressobj(wbits=form)
+    unpacker, members, size = zlib.decompressobj(wbits=form), 1, 0
+    pieces: list[bytes] = []
+    for start in range(0, len(blob), _SLICE_BYTES):
+        waiting = blob[start : start + _SLICE_BYTES]
+        while waiting:
+            if unpacker.eof:
+                if form != GZIP or members == _MAX_MEMBERS or not waiting.startswith(MAGIC[: len(waiting)]):
+                    return Unpacked(b"".join(pieces), is_whole=members < _MAX_MEMBERS)
+                unpacker, members = zlib.decompressobj(wbits=form), members + 1
+            pieces.append(_unpack(unpacker, waiting, max_bytes + 1 - size))
+            size += len(pieces[-1])
+            if size > max_bytes:
+                raise TooLongError(f"it is longer than {max_bytes:,} bytes when decompressed")
+            waiting = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+    return Unpacked(b"".join(pieces), unpacker.eof)
+
+
+def _unpack(unpacker: zlib._Decompress, packed: bytes, most: int) -> bytes:
     try:
-        data = unpacker.decompress(blob, max_bytes + 1)
+        return unpacker.decompress(packed, most)
     except zlib.error as error:
         raise ValueError(str(error)) from None
-    if len(data) > max_bytes:
-        raise TooLongError(f"it is longer than {max_bytes:,} bytes when decompressed")
-    return Unpacked(data, unpacker.eof)

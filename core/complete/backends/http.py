@@ -22,7 +22,7 @@ from typing import Self, TypeVar
 import httpx
 
 from prompt_debugger.core.base.errors import BackendError, shorten
-from prompt_debugger.core.base.packed import GZIP
+from prompt_debugger.core.base.packed import GZIP, MAGIC
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import PUBLIC, Authorities, certificates_of
@@ -57,7 +57,6 @@ T = TypeVar("T")
 _ERROR_BYTES = 65_536
 _PIECE_BYTES = 1 << 16  # of an unpacked answer at a time
 _PIECES_AT_ONCE = 16
-_MAGIC = b"\x1f\x8b"  # with which each member of a gzip file begins
 _MAX_MEMBERS = 10_000
 # Servers close idle connections after 5 s or more; one that is closed while we send would look like a failure.
 _IDLE_S = 2.0
@@ -380,7 +379,7 @@ async def _gunzipped(call: Call, response: httpx.Response) -> AsyncIterator[byte
         if size > MAX_ANSWER_BYTES:  # what is packed can be longer than what comes of it
             raise failure_of_size(call, MAX_ANSWER_BYTES, "")
         while waiting or (len(piece) == _PIECE_BYTES and not unpacker.eof):  # a full piece may have more after it
-            if unpacker.eof and not waiting.startswith(_MAGIC[: len(waiting)]):
+            if unpacker.eof and not waiting.startswith(MAGIC[: len(waiting)]):
                 return  # what follows is not part of the answer
             if unpacker.eof:
                 unpacker, members = zlib.decompressobj(GZIP), members + 1

@@ -8,7 +8,7 @@ import zlib
 
 import pytest
 
-from prompt_debugger.core.base.packed import GZIP, unpack, unpack_beginning
+from prompt_debugger.core.base.packed import GZIP, TooLongError, unpack, unpack_beginning
 
 MAX_BYTES = 1 << 20
 
@@ -48,3 +48,22 @@ def test_the_beginning_of_data_that_ends_early_is_read() -> None:
 
     assert unpack_beginning(packed, MAX_BYTES, form=GZIP) == (b"abc" * 99, True)
     assert unpack_beginning(packed[:-8], MAX_BYTES, form=GZIP) == (b"abc" * 99, False)
+
+
+@pytest.mark.parametrize("size", [1, 9, 70_000])
+def test_all_members_of_a_gzip_file_are_unpacked(size: int) -> None:
+    data = bytes(range(256)) * 2
+    members = b"".join(gzip.compress(data[at : at + size]) for at in range(0, len(data), size))
+
+    assert unpack(members + b"\0", 1_000, form=GZIP) == data
+
+
+def test_members_without_end_are_read_to_a_bound() -> None:
+    members = gzip.compress(b"a") * 20_000
+
+    assert unpack_beginning(members, 30_000, form=GZIP) == (b"a" * 10_000, False)
+
+
+def test_members_count_together() -> None:
+    with pytest.raises(TooLongError):
+        unpack(gzip.compress(b"a" * 60) * 2, 100, form=GZIP)
