@@ -230,7 +230,7 @@ def _unboxed(text: str) -> str | None:
         lines[-1] = f"{lines[-1]} {lines[-1][0]}"
     if len(lines) < 3 or not all(len(line) > 1 and line[0] == line[-1] and line[0] in _BOX for line in lines):
         return None
-    if any("|" in line[1:-1] for line in lines if line[0] == "|"):
+    if any("|" in line[1:-1] or not line.strip("|-: ") for line in lines if line[0] == "|"):
         return None  # a table
     return "\n".join(line[1:-1].strip() for line in lines)
 

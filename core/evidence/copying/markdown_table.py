@@ -15,6 +15,7 @@ _RULE = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-{2,}+:?[ \t]*+(?:\||\Z))++[ \t]*+\Z"
 _CELL = re.compile(r"(?<![\\<])\|(?!>)")  # the others are escaped, or within a token such as `<|end|>`
 _END = re.compile(r"(?<!\\)\|[ \t]*+\Z")
 _BREAK = "<br>"
+_DATA = re.compile(r"`\{[^`]{20,}\}`")  # in a cell, as code
 
 
 def unfold_tables(text: str) -> str | None:
@@ -56,4 +57,9 @@ def _cells(lines: list[str]) -> list[str]:
         else:
             rows.append(line)
     cells = [cell.strip() for row in rows for cell in _CELL.split(row)]
-    return [cell.replace("\\|", "|").replace(_BREAK, "\n") for cell in cells if _BREAK in cell]
+    shown = [cell.strip("`") if _DATA.fullmatch(cell) else cell for cell in cells]
+    return [
+        bare.replace("\\|", "|").replace(_BREAK, "\n")
+        for cell, bare in zip(cells, shown, strict=True)
+        if _BREAK in cell or bare != cell
+    ]

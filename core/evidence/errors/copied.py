@@ -88,7 +88,6 @@ _OF_REQUEST = re.compile(
     r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
 )
 _QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break
-_ANSWERED = re.compile(r"\bAPI\b|\b[45]\d\d\b")  # by a server
 _CHECKED = re.compile(r"\b(?:tool|arguments|input|parameters)\b")  # what a validator was given
 _FENCE_START = re.compile(r"\A\s{0,9}```\w{0,20}[ \t]{0,4}\n")
 _HEADING = re.compile(r"\A#{1,6} {1,3}(?:(?:\[[^\]\n]{1,20}\]|[Bb]ug)(?:: ?| ))?")
@@ -418,7 +417,7 @@ def _body_in(text: str, whole: str = "") -> Refusal | None:
 
 
 def _may_be_of_chat(text: str) -> bool:
-    return _ANSWERED.search(text) is not None or is_about_chat(text)
+    return status_in(text[:_MAX_OF_FRAME]) is not None or "API" in text or is_about_chat(text)
 
 
 def _rebuild(refusal: Refusal, status: int | None, name: str | None) -> Refusal:

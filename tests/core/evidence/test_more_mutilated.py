@@ -80,6 +80,17 @@ async def test_tokens_with_bars_do_not_end_a_cell() -> None:
     assert await _findings(f"| output |\n|---|\n| {cell} |\n") == await _findings(TOKENS)
 
 
+@pytest.mark.parametrize("text", [CALL, TOKENS], ids=["a call", "an output and its message"])
+async def test_a_table_of_one_column_is_no_frame(text: str) -> None:
+    assert await _findings(f"| output |\n|---|\n| {text.replace(chr(10), '<br>')} |\n") == await _findings(text)
+
+
+async def test_data_as_code_in_a_cell_is_read() -> None:
+    cell = TOKENS.replace("\n", " ").replace("|", "\\|")
+
+    assert await _findings(f"| what | text |\n|---|---|\n| output | `{cell}` |\n") == await _findings(TOKENS)
+
+
 def _request(*tools: str) -> str:
     offered = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in tools]
     return json.dumps(

@@ -40,7 +40,7 @@ SILENT = {
     "a container": "Error response from daemon: manifest for shop/api:9.9 not found: manifest unknown\n",
     "a form's faults": '[{"code": "too_small", "path": ["email"], "message": "String must contain 1 character(s)"}]',
     "a cart's faults": 'ZodError: [\n  {"code": "invalid_type", "path": ["cart", 0, "price"], "message": "Expected '
-    'number, received string"}\n]\n    at get error (/srv/shop/index.js:5:31)\n',
+    'number, received string"}\n]\n    at get error (/srv/shop/index.js:587:31)\n',
     "a sample for each status": f"## Responses\n\n**200 OK**\n\n```json\n{ANSWER}\n```\n\n**400 Bad Request**\n\n"
     f"```json\n{BODY}\n```\n",
     "a section of samples": f"Request:\n\n```json\n{ANSWER}\n```\n\nResponse:\n\n```json\n{ANSWER}\n```\n\n"
