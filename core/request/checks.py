@@ -150,10 +150,18 @@ class Problem:
         return " ".join(filter(None, (self.message, meant, self.hint)))
 
 
+_NO_CONFIG = (
+    "It shows no part of a run. `check MODEL` examines a model's files; here paste a request, an answer or a log."
+)
+
+
 def check_body(body: JSONObject) -> Iterator[Problem]:
     """Report everything about a body, in the order of its parts."""
     if isinstance(body.get("message"), str) and not _OF_COHERE.isdisjoint(body) and "messages" not in body:
         yield _fatal((), "This is a body of Cohere's first chat API (`/v1/chat`), which is not read.", _NEWER)
+        return
+    if "transformers_version" in body and "messages" not in body:
+        yield _fatal((), "This is a model's `config.json` or `generation_config.json`, not a request.", _NO_CONFIG)
         return
     if "messages" not in body:
         others = [name for name in body if name not in BODY_FIELDS]

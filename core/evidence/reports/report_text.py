@@ -86,6 +86,10 @@ _TOOLS = re.compile(r"\btools\b")
 _GO_TOOLS = re.compile(r"\{\{[^{}\n]{0,120}\$?\.Tools\b")
 # What converters of models log: the template that they write into the file.
 _LOGGED_TEMPLATE = re.compile(r"(?m)^[^\n{<\[]{0,80}\b(?:[Ss]etting )?chat[_ ]template(?: to|:) \{[%{#]")
+_DIFF_OF_TEMPLATE = re.compile(
+    r"\s*+(?:(?:diff --git|index|new file|---|\+\+\+) [^\n]*\n){2,5}@@ [^\n]*\n"
+    r"(?:[-+ ]?[^\n{]*\n){0,8}[-+ ][ \t]*\{[%{#]"
+)
 _MODELFILE = re.compile(r"(?:#[^\n]*\n|\s)*+(?:FROM [^\n]{1,300}\n|TEMPLATE [\"])")
 _TEMPLATE_OPTION = re.compile(r"(?m)^(?!<)[^\n<{]{0,2000}\s--chat-templat(?:e|\Z|\n)")
 _MAX_PROSE = 200_000  # characters in which the parts of a report must show
@@ -143,11 +147,12 @@ def is_no_report(block: Block, blocks: Sequence[Block]) -> bool:
 
 
 def begins_template(text: str) -> bool:
-    """Return whether a text is a chat template from its first character on, a log that shows one, or a Modelfile."""
+    """Return whether a text is a chat template from its first character on, its diff or log, or a Modelfile."""
     is_begun = text.lstrip("\ufeff \t\r\n").startswith(("{%", "{#", "{{-", "{{ "))
     logged = _LOGGED_TEMPLATE.search(text)
     is_logged = logged is not None and MARKER.search(text, 0, logged.start()) is None
-    return ((is_begun or is_logged) and is_template(text)) or _is_modelfile(text)
+    is_diff = _DIFF_OF_TEMPLATE.match(text) is not None
+    return ((is_begun or is_logged or is_diff) and is_template(text)) or _is_modelfile(text)
 
 
 def _is_modelfile(text: str) -> bool:
@@ -267,7 +272,8 @@ def _refuse_template(what: str, template: str) -> RequestError:
         problem += (
             f" The template prints `{{{bare['name']}}}` as it is: Jinja fills in only `{{{{ {bare['name']} }}}}`."
         )
-    if "{% endfor" in template.replace("{%-", "{%") and _TOOLS.search(template) is None:
+    is_loop = "{% endfor" in template.replace("{%-", "{%") and "\n@@ " not in template
+    if is_loop and _TOOLS.search(template) is None:
         problem += " What is shown of the template never reads `tools`: the tools of a request do not reach the model."
     is_whole = "for " in template and "add_generation_prompt" in template
     for opener in TABLES.turn_openers if is_whole else ():

@@ -102,3 +102,31 @@ def test_whole_arguments_below_a_decoders_error_explain_nothing():
 
 def test_lines_below_a_decoders_error_are_read_in_linear_time():
     assert grows_linearly(lambda n: read(TRACEBACK + "\narguments: {" * n), first=500)
+
+
+DIFF = (
+    "--- a/chat_template.jinja\n+++ b/chat_template.jinja\n@@ -3,4 +3,4 @@\n {%- for message in messages %}\n"
+    "-{{- '<|im_start|>' + message.role }}\n+{{- '<|im_start|>' + (message.role or 'user') }}\n {%- endfor %}\n"
+)
+
+
+def test_the_diff_of_a_template_is_a_template_of_which_a_part_is_shown():
+    with pytest.raises(RequestError, match="is or contains a chat template") as caught:
+        read_evidence(DIFF)
+
+    assert "never reads `tools`" not in caught.value.message
+
+
+def test_a_diff_of_recorded_outputs_is_no_template():
+    diff = '--- a/out.txt\n+++ b/out.txt\n@@ -1 +1 @@\n-<tool_call>\n+<tool_call>{"name": "f", "arguments": {}}\n'
+    try:
+        words = read_evidence(diff).words
+    except RequestError as error:
+        words = error.message
+
+    assert "template" not in words
+
+
+def test_a_models_configuration_is_called_that():
+    with pytest.raises(RequestError, match=r"is a model's `config\.json` or `generation_config\.json`"):
+        read_evidence('{"eos_token_id": [1, 2], "temperature": 0.7, "transformers_version": "5.0.0"}')
