@@ -60,6 +60,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "fields that were not set has to leave them out.",
     ),
     ErrorClass(
+        "value-empty",
+        r"\bvalue '' at '(?P<path>[\w.\[\]]{3,200})' failed to satisfy constraint",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A value of the request is empty, and must not be",
+        "Bedrock got an empty text at {path|that place}; the other constraints that it lists there follow from that.",
+        "Fill {path|the field} in: its numbers count from 1, and `member` stands for an entry of a list. An empty name "
+        "or description of a tool often means that the client sent the tool in another form than the gateway reads "
+        '(`{"type": "function", "function": {"name": NAME, …}}` in chat completions, the name beside `type` in '
+        "Responses).",
+    ),
+    ErrorClass(
         "value-off-pattern",
         r"\bvalue(?: '[^']{0,200}')? at '(?P<path>[\w.\[\]]{3,200})' failed to satisfy constraint"
         r"[\W ]{0,4}member must satisfy regular expression",
@@ -69,7 +81,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Bedrock allows only the characters of the pattern that it names in {path|that field}; for the name of a tool "
         "these are letters, digits, `_` and `-`.",
         "Look at {path|the field}: a name in the history that the model made up, or one with a dot, a space or a "
-        "slash. Rename it there, too, as each later request repeats it; its numbers count from 0, and `member` stands "
+        "slash. Rename it there, too, as each later request repeats it; its numbers count from 1, and `member` stands "
         "for an entry of a list.",
     ),
     ErrorClass(

@@ -373,3 +373,15 @@ def test_a_stream_below_words_that_was_cut_is_said_to_be_cut():
     stream = "\n\n".join(f"data: {head}{piece}" for piece in pieces)
 
     assert "PD310" in findings_of(f"the server said:\n{stream}\n")
+
+
+def test_the_numbers_of_a_place_that_bedrock_names_count_from_one():
+    place = "toolConfig.tools.1.member.toolSpec.name"
+    body = json.dumps(
+        {"message": f"1 validation error detected: Value '' at '{place}' failed to satisfy constraint: x"}
+    )
+    found = findings_of(f"litellm.BadRequestError: BedrockException - {body}")["PD100"]
+
+    assert found.title.startswith("A value of the request is empty")
+    assert f"`{place}`" in found.fix
+    assert "count from 1" in found.fix
