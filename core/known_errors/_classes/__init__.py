@@ -19,6 +19,7 @@ from prompt_debugger.core.known_errors._classes import (
     of_fields,
     of_history,
     of_json,
+    of_messages,
     of_requests,
     of_servers,
     of_templates,
@@ -36,8 +37,11 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_templates.CLASSES,
     *of_validators.CLASSES,
     *of_history.CLASSES,
-    *of_tools.CLASSES,
+    *of_tools.FIRST,
     *of_engines.FIRST,
+    *of_requests.FIRST,
+    *of_messages.CLASSES,
+    *of_tools.CLASSES,
     *of_requests.CLASSES,
     *of_answers.CLASSES[:6],
     *of_json.CLASSES,
@@ -48,9 +52,9 @@ CLASSES: tuple[ErrorClass, ...] = (
     *of_answers.CLASSES[-1:],
     *of_engines.LAST,
 )
-LOOSE = frozenset(error.name for error in of_fields.LOOSE)
 """All classes, in the order in which they are tried."""
-
+LOOSE = frozenset(error.name for error in of_fields.LOOSE)
+"""Names of the classes whose words mean other things where no API said them."""
 
 _MAX_WORDS = 2_000  # characters in which the words of a class are looked for
 _MAX_AROUND = 6_000
