@@ -7,30 +7,25 @@ Shapes that are read, each seen at a real server or in its documentation:
     {"error": "…"}                           TGI, Ollama
     {"detail": "…"}                          FastAPI
     {"detail": [{"loc": […], "msg"}]}        FastAPI's validation; also inside `message` (Mistral)
-    {"message": "[{'type': …, 'loc': (…)}]"} the same as Python text (vLLM)
-    2 validation errors for X\nplace\n  words [type=…]  the same as pydantic writes it
-    2 validation errors:\n  {'type': …, 'loc': (…)}  the same, one per line (vLLM, FastAPI 0.116 on)
+    {"message": "[{'type': …, 'loc': (…)}]"} the same as text, in the forms that `listed_faults` reads
     [{"error": {…}}]                         Google
     {"success": false, "errors": [{"message"}]}  Cloudflare
     {"OriginalMessage": "{\"error\": …}"}    SageMaker: words that are JSON again
     {"base_resp": {"status_code", "status_msg"}}  MiniMax, also with status 200
     {"Response": {"Error": {"Message"}}}     Tencent, likewise
     {"error_code": 17, "error_msg": "…"}     Baidu, likewise
-
-Of the errors that a union of message classes gives, one for each class that a message is not, those of the class that
-the message's role names are the ones that matter (llama-cpp-python, SGLang).
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object, as_text
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.complete.backends.union_faults import drop_other_forms, is_class, note_forms_left_out
+from prompt_debugger.core.complete.backends.listed_faults import MAX_LISTED, faults_in, steps_of_tuple
+from prompt_debugger.core.complete.backends.union_faults import is_class, keep_meant
 from prompt_debugger.core.complete.shapes import parse_json
 from prompt_debugger.core.known_errors import quoted_output
 
@@ -45,6 +40,7 @@ _SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6
 _SHORT_PAGE = 600  # characters of a page without a title: proxies write a heading and a sentence
 _TAG = re.compile(r"<[^<>]{0,200}>")
+_REASON = "Tool use failed: "  # in place of what the model wrote
 _MAX_DETAILS = 20
 _MAX_MORE = 1000  # characters of `details` in words
 # What is said of the body as a whole, which has no path.
@@ -53,30 +49,6 @@ _OF_BODY = frozenset({"Field required", "Input should be a valid dictionary or o
 _ROOTS = ("body", "query", "path", "header")
 _NO_FIELD = re.compile(r"(?i:none|null)|\w{1,40}_error")
 _PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
-# What pydantic prints: a line with the place, one with the words, one with an address.
-_VALIDATION = re.compile(r"\b\d{1,4} validation errors? for \S")
-_LIST_START = re.compile(r"\[\s{0,9}\{'type': ")
-# What is left of a fault where the copy ends within the value that it is about.
-_BEGUN = re.compile(
-    r"\s{0,9}\{'type': '\w{1,60}', 'loc': \([^()\n]{1,300}\), 'msg': (?:'[^'\\\n]{1,300}'|\"[^\"\\\n]{1,300}\")"
-)
-_VALIDATION_FAULT = re.compile(
-    r"(?m)^([A-Za-z_](?:[\w.\[\](),|=-]|(?<=,) ){0,6000})\n[ \t]{1,8}(\S[^\n]{0,400}?) \[type=\w{1,60}, "
-    r"input_value=(?:'([^'\n]{1,80})', input_type=str|(\{[^\n]{0,80}))?"
-)
-_OLD_FAULT = re.compile(  # as pydantic 1 prints it
-    r"(?m)^([A-Za-z_](?:\w| -> ){0,400})\n[ \t]{1,8}(\S[^\n]{0,400}?) \(type=[\w.]{1,80}(?:; [^\n]{0,200})?\)[ \t]*$"
-)
-_FAULTS_BELOW = re.compile(r"\b(\d{1,4}) validation errors?:\s{0,4}\n(?=[ \t]{0,8}\{'type': ')")
-_MAX_LISTED = 60_000  # characters
-_MAX_LINES = 4_000_000  # characters of errors that are listed one per line
-# One of them; vLLM 0.32 joins the steps of the place and leaves out what is long.
-_LINE_FAULT = re.compile(
-    r"[ \t]{0,8}\{'type': '\w{1,60}', 'loc': (?:\(([^\n]{1,6000}?)\)|'([^'\n]{1,6000})'), 'msg': "
-    r"""(?:'((?:[^'\\\n]|\\.){1,600})'|"((?:[^"\\\n]|\\.){1,600})")"""
-    r"(?:, 'input': (?:'([^'\\\n]{1,200})'(?=[,}])|(\{[^\n]{0,200})))?"
-)
-_PYTHON_STEP = re.compile(r"'([^']*)'|(\d+)")
 
 
 class ServerWords(NamedTuple):
@@ -105,9 +77,6 @@ def read_words(content_type: str, body: str) -> ServerWords:
             return ServerWords("", None)
         return ServerWords(" ".join(body.split())[:MAX_CHARS], None)
     return words_of_value(value)
-
-
-_REASON = "Tool use failed: "  # in place of what the model wrote
 
 
 def words_of_value(value: JSON) -> ServerWords:
@@ -177,7 +146,7 @@ def words_of(value: JSON) -> str:
 def _search(value: JSON, depth: int) -> str:
     if isinstance(value, str):
         faults: JSON = faults_in(value) if depth > 0 else []
-        if depth > 0 and value[:1] == "{" and len(value) <= _MAX_LISTED:
+        if depth > 0 and value[:1] == "{" and len(value) <= MAX_LISTED:
             faults = faults or _json_in(value)
         return (_search(faults, depth - 1) if faults else "") or value.strip()
     if depth == 0:
@@ -255,106 +224,6 @@ def _field_of(value: JSON, depth: int) -> str | None:
     return named or next((found for one in below if (found := _field_of(one, depth - 1))), None)
 
 
-def faults_in(text: str) -> list[JSON]:
-    """Return the errors that a text lists, as Python prints pydantic's or as pydantic writes them; none if it does not.
-
-    >>> faults_in("[{'type': 'missing', 'loc': ('body', 'messages'), 'msg': 'Field required'}]")
-    [{'loc': ['body', 'messages'], 'msg': 'Field required'}]
-    >>> faults_in("[{'type': 'missing', 'loc': ('body', 'messages'), 'msg': 'Field required', 'input': {'a")
-    [{'loc': ['body', 'messages'], 'msg': 'Field required'}]
-    """
-    listed = _closed(text.strip())
-    if listed.startswith("[{") and listed.endswith("}]") and "'loc':" in listed and len(listed) <= _MAX_LISTED:
-        return _faults_of_python(listed)
-    below = _FAULTS_BELOW.search(text)
-    if below is not None:
-        return _faults_of_lines(text[below.end() : below.end() + _MAX_LINES], int(below[1]))
-    if _VALIDATION.search(text) is None:
-        return []
-    found: list[JSON] = []
-    for match in _VALIDATION_FAULT.finditer(text[:_MAX_LINES]):
-        found.append({"loc": _steps_of_dotted(match[1]), "msg": match[2], **_given(match[3] or match[4])})
-    for match in () if found else _OLD_FAULT.finditer(text[:_MAX_LINES]):
-        found.append({"loc": _steps_of_dotted(match[1].replace(" -> ", ".")), "msg": match[2]})
-    return found
-
-
-def _closed(listed: str) -> str:
-    """Return a list that Python printed, up to its last entry where the copy of it was cut, in one line."""
-    if _LIST_START.match(listed) is None:
-        return listed
-    listed = _LIST_START.sub("[{'type': ", listed, count=1)
-    if listed.endswith("}]"):
-        return listed
-    last = max(listed.rfind(end) for end in ("}, {'type': ", "},\n{'type': "))
-    begun = _BEGUN.match(listed, last + 2 if last >= 0 else 1)
-    whole = listed[: last + 1] + ", " if last >= 0 else "["
-    return f"{whole}{begun[0].strip()}}}]" if begun is not None else f"{whole.removesuffix(', ')}]"
-
-
-def _given(value: str | None) -> JSONObject:
-    """Return the value that an error is about as a part of it; nothing where the error does not show it."""
-    return {} if value is None else {"input": value}
-
-
-def _steps_of_dotted(path: str) -> list[JSON]:
-    """Return the steps of a path that is joined with dots.
-
-    >>> _steps_of_dotted("body.input.1.Message.type")
-    ['body', 'input', 1, 'Message', 'type']
-    """
-    return [int(step) if step.isdecimal() else step for step in path.split(".")]
-
-
-def _faults_of_lines(text: str, count: int) -> list[JSON]:
-    """Return the errors of lines; where they were cut, and none of those left is of what was meant, their place."""
-    found: list[JSON] = []
-    for line in text.split("\n"):
-        fault = _LINE_FAULT.match(line)
-        if fault is None:
-            break
-        steps = _steps_of_tuple(fault[1]) if fault[1] else _steps_of_dotted(fault[2])
-        says = fault[3] or fault[4]
-        found.append({"loc": steps, "msg": _unescaped(says), **_given(fault[5] or fault[6])})
-    first = as_object(found[0]).get("loc") if found else None
-    if len(found) == count or not isinstance(first, list):
-        return found
-    if not all(map(_is_of_whole_member, found)):
-        return note_forms_left_out(found)
-    return [{"loc": first[:-1], "msg": f"{count} validation errors"}]
-
-
-def _steps_of_tuple(text: str) -> list[JSON]:
-    return [int(number) if number else name for name, number in _PYTHON_STEP.findall(text)]
-
-
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(['\"\\])", r"\1", text)
-
-
-def _faults_of_python(text: str) -> list[JSON]:
-    try:
-        listed: object = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return []
-    found: list[JSON] = []
-    for fault in listed if isinstance(listed, list) else []:
-        loc, message = (fault.get("loc"), fault.get("msg")) if isinstance(fault, dict) else (None, None)
-        if not isinstance(loc, tuple | list) or not isinstance(message, str):
-            return []
-        steps: list[JSON] = [step for step in loc if isinstance(step, str | int)]
-        found.append({"loc": steps, "msg": message, **_given_in(fault)})
-    return found
-
-
-def _given_in(fault: object) -> JSONObject:
-    """Return the value that a printed error is about, if it is a text, or the kind of an object."""
-    given: object = fault.get("input") if isinstance(fault, dict) else None
-    if isinstance(given, dict):
-        return {"input": {key: text for key in ("type", "role") if isinstance(text := given.get(key), str)}}
-    return {"input": given} if isinstance(given, str) else {}
-
-
 def _field_of_python(text: str) -> str | None:
     faults = faults_in(text)
     if faults:
@@ -364,7 +233,7 @@ def _field_of_python(text: str) -> str | None:
         return None
     if found[2]:
         return found[2].removeprefix("body.")
-    return _path_of(_steps_of_tuple(found[1])) or None
+    return _path_of(steps_of_tuple(found[1])) or None
 
 
 def _path_of(loc: JSON) -> str:
@@ -374,48 +243,6 @@ def _path_of(loc: JSON) -> str:
     steps = loc[1:] if loc and loc[0] in _ROOTS else loc
     known = (step for step in steps if isinstance(step, int) or (isinstance(step, str) and not is_class(step)))
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in known).removeprefix(".")
-
-
-def keep_meant(items: list[JSON]) -> list[JSON]:
-    """Return the errors of a list without those of union members that a value was never meant to be.
-
-    A member whose `role` or `type` is another one's is not meant, nor one that the value as a whole is not, if it is
-    another; of those that are left, the one with fewest errors. What no member of a large union accepts is named.
-    """
-    items = drop_other_forms(items)
-    by_place: dict[str, dict[str, list[JSON]]] = {}
-    for item in items:
-        place, member = _member_of(item)
-        if member:
-            by_place.setdefault(place, {}).setdefault(member, []).append(item)
-    dropped: set[int] = set()
-    for members in by_place.values():
-        meant = {name: errors for name, errors in members.items() if not any(map(_is_of_other_kind, errors))}
-        meant = {name: errors for name, errors in meant.items() if not any(map(_is_of_whole_member, errors))} or meant
-        chosen = min((meant or members).items(), key=lambda one: len(one[1]))[0]
-        dropped.update(id(item) for name, errors in members.items() if name != chosen for item in errors)
-    return [item for item in items if id(item) not in dropped]
-
-
-def _member_of(item: JSON) -> tuple[str, str]:
-    """Return where the union of an error is, and which member of it the error is about; "" if none."""
-    loc = as_object(item).get("loc")
-    steps = loc if isinstance(loc, list) else []
-    at = next((index for index, step in enumerate(steps) if isinstance(step, str) and is_class(step)), None)
-    return ("", "") if at is None else (json.dumps(steps[:at]), str(steps[at]))
-
-
-def _is_of_other_kind(item: JSON) -> bool:
-    loc = as_object(item).get("loc")
-    last = loc[-1] if isinstance(loc, list) and loc else None
-    return last in ("role", "type") and (as_text(as_object(item).get("msg")) or "").startswith("Input should be '")
-
-
-def _is_of_whole_member(item: JSON) -> bool:
-    """Return whether an error is that a value as a whole is not the member: it was not meant as that."""
-    loc = as_object(item).get("loc")
-    last = loc[-1] if isinstance(loc, list) and loc else None
-    return isinstance(last, str) and is_class(last)
 
 
 def _innermost(value: JSON) -> JSONObject:

@@ -13,6 +13,7 @@ list of items, or `Field required` of a form that nobody meant. Then the value i
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -54,30 +55,28 @@ class _Fault(NamedTuple):
 
 def is_class(step: str) -> bool:
     """Return whether a step of a path is the name of a class or type, not of a field."""
-    return is_form(step) or "[" in step or "(" in step or step in _PLAIN_TYPES or step == _NAMELESS
+    return _is_form(step) or "[" in step or "(" in step or step in _PLAIN_TYPES or step == _NAMELESS
 
 
-def is_form(step: str | int) -> bool:
-    """Return whether a step of a path is the name of a class: `EasyInputMessageParam`."""
-    return isinstance(step, str) and step[:1].isupper() and "[" not in step and "(" not in step
+def keep_meant(items: list[JSON]) -> list[JSON]:
+    """Return the errors of a list without those of union members that a value was never meant to be.
 
-
-def drop_other_forms(items: list[JSON]) -> list[JSON]:
-    """Return the errors of a list, those of a large union as what they say of the value; others as they are."""
-    faults: list[_Fault] = []
-    if len(items) < 2:
-        return items
+    A member whose `role` or `type` is another one's is not meant, nor one that the value as a whole is not, if it is
+    another; of those that are left, the one with fewest errors. What no member of a large union accepts is named.
+    """
+    items = _drop_other_forms(items)
+    by_place: dict[str, dict[str, list[JSON]]] = {}
     for item in items:
-        fault = _fault_of(item)
-        if fault is None:
-            return items
-        faults.append(fault)
-    left = _drop_alternatives(_drop_nameless_forms(items, faults))
-    resolved = _resolve(left, _MAX_NESTED)
-    if resolved != left:
-        return [fault.as_json() for fault in resolved]
-    kept = set(map(id, left))
-    return [item for item, fault in zip(items, faults, strict=True) if id(fault) in kept]
+        place, member = _member_of(item)
+        if member:
+            by_place.setdefault(place, {}).setdefault(member, []).append(item)
+    dropped: set[int] = set()
+    for members in by_place.values():
+        meant = {name: errors for name, errors in members.items() if not any(map(_is_of_other_member, errors))}
+        meant = {name: errors for name, errors in meant.items() if not any(map(is_of_whole_member, errors))} or meant
+        chosen = min((meant or members).items(), key=lambda one: len(one[1]))[0]
+        dropped.update(id(item) for name, errors in members.items() if name != chosen for item in errors)
+    return [item for item in items if id(item) not in dropped]
 
 
 def note_forms_left_out(items: list[JSON]) -> list[JSON]:
@@ -98,6 +97,48 @@ def note_forms_left_out(items: list[JSON]) -> list[JSON]:
     return [*(others if len(forms) >= _MIN_FORMS else items), more]
 
 
+def is_of_whole_member(item: JSON) -> bool:
+    """Return whether an error is that a value as a whole is not the member: it was not meant as that."""
+    last = _last_step(item)
+    return isinstance(last, str) and is_class(last)
+
+
+def _member_of(item: JSON) -> tuple[str, str]:
+    """Return where the union of an error is, and which member of it the error is about; "" if none."""
+    loc = as_object(item).get("loc")
+    steps = loc if isinstance(loc, list) else []
+    at = next((index for index, step in enumerate(steps) if isinstance(step, str) and is_class(step)), None)
+    return ("", "") if at is None else (json.dumps(steps[:at]), str(steps[at]))
+
+
+def _is_of_other_member(item: JSON) -> bool:
+    says = as_text(as_object(item).get("msg")) or ""
+    return _last_step(item) in _KINDS and says.startswith("Input should be '")
+
+
+def _last_step(item: JSON) -> JSON:
+    steps = _loc_of(item)
+    return steps[-1] if steps else None
+
+
+def _drop_other_forms(items: list[JSON]) -> list[JSON]:
+    """Return the errors of a list, those of a large union as what they say of the value; others as they are."""
+    faults: list[_Fault] = []
+    if len(items) < 2:
+        return items
+    for item in items:
+        fault = _fault_of(item)
+        if fault is None:
+            return items
+        faults.append(fault)
+    left = _drop_alternatives(_drop_nameless_forms(items, faults))
+    resolved = _resolve(left, _MAX_NESTED)
+    if resolved != left:
+        return [fault.as_json() for fault in resolved]
+    kept = set(map(id, left))
+    return [item for item, fault in zip(items, faults, strict=True) if id(fault) in kept]
+
+
 def _fault_of(item: JSON) -> _Fault | None:
     value = as_object(item)
     loc, says = value.get("loc"), as_text(value.get("msg"))
@@ -106,7 +147,7 @@ def _fault_of(item: JSON) -> _Fault | None:
     steps = tuple(
         step
         for step in loc
-        if isinstance(step, int) or (isinstance(step, str) and (is_form(step) or not is_class(step)))
+        if isinstance(step, int) or (isinstance(step, str) and (_is_form(step) or not is_class(step)))
     )
     return _Fault(steps, says, value.get("input"))
 
@@ -149,12 +190,17 @@ def _drop_alternatives(faults: Sequence[_Fault]) -> list[_Fault]:
     ]
 
 
+def _is_form(step: str | int) -> bool:
+    """Return whether a step of a path is the name of a class: `EasyInputMessageParam`."""
+    return isinstance(step, str) and step[:1].isupper() and "[" not in step and "(" not in step
+
+
 def _fields(steps: Steps) -> Steps:
-    return tuple(step for step in steps if not is_form(step))
+    return tuple(step for step in steps if not _is_form(step))
 
 
 def _place_of_form(fault: _Fault) -> int | None:
-    return next((at for at, step in enumerate(fault.steps) if is_form(step)), None)
+    return next((at for at, step in enumerate(fault.steps) if _is_form(step)), None)
 
 
 def _resolve(faults: list[_Fault], depth: int) -> list[_Fault]:
@@ -204,7 +250,7 @@ def _is_of_part(place: Steps, forms: dict[str, list[_Fault]], meant: dict[str, l
     nearest = min(meant.values(), key=len)
     at = len(place) + 1
     parts = {
-        fault.steps[at] for fault in nearest if any(map(is_form, fault.steps[at:])) and not is_form(fault.steps[at])
+        fault.steps[at] for fault in nearest if any(map(_is_form, fault.steps[at:])) and not _is_form(fault.steps[at])
     }
     return bool(parts) and (
         len(meant) > 1
@@ -220,7 +266,7 @@ def _is_of_part(place: Steps, forms: dict[str, list[_Fault]], meant: dict[str, l
 def _part_of(place: Steps, fault: _Fault) -> tuple[str, str] | None:
     """Return the path within a value, and the `type`, of a part whose `type` does not fit."""
     below = fault.steps[len(place) + 1 :]
-    at = next((index for index, step in enumerate(below) if is_form(step)), None)
+    at = next((index for index, step in enumerate(below) if _is_form(step)), None)
     if at is None or below[at + 1 :] != ("type",) or not _is_of_other_kind(fault):
         return None
     kind = fault.given if isinstance(fault.given, str) else ""
@@ -237,7 +283,7 @@ def _is_meant(place: Steps, name: str, faults: Sequence[_Fault], kind: str) -> b
         return False
     if any(one == ("type",) and f.says == _MISSING for one, f in zip(below, faults, strict=True)):
         return False
-    if any(is_form(one[0]) and one[1:] == ("type",) for one in below):
+    if any(_is_form(one[0]) and one[1:] == ("type",) for one in below):
         return False  # a union within the union, with other forms
     is_named = bool(kind) and all(word in name.lower() for word in kind.lower().split("_"))
     return is_named or any(fault.says != _MISSING for fault in faults)

@@ -19,7 +19,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Refusal, Stage
-from prompt_debugger.core.complete.backends.error_words import faults_in, words_of_value
+from prompt_debugger.core.complete.backends.error_words import words_of_value
+from prompt_debugger.core.complete.backends.listed_faults import faults_in
 from prompt_debugger.core.evidence.errors.cut_body import BODY, MAX_STARTS, cut_body_in
 from prompt_debugger.core.evidence.errors.dotnet import error_of_dotnet
 from prompt_debugger.core.evidence.errors.http import error_of_head, error_of_page, error_of_status_line

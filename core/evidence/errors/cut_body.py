@@ -6,7 +6,8 @@ import re
 from itertools import islice
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.complete.backends.error_words import ServerWords, faults_in, words_of_value
+from prompt_debugger.core.complete.backends.error_words import ServerWords, words_of_value
+from prompt_debugger.core.complete.backends.listed_faults import faults_in
 from prompt_debugger.core.evidence.errors.sentences import status_in
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.printed_values import HALF_ESCAPE, MAX_LITERAL, as_double

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.complete.backends.error_words import faults_in, words_of_value
+from prompt_debugger.core.complete.backends.error_words import words_of_value
+from prompt_debugger.core.complete.backends.listed_faults import faults_in
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.values.printed_values import plain_of_rust
 from prompt_debugger.core.known_errors import innermost, quoted_output
