@@ -14,8 +14,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "The program reads named fields from the model's text, and did not find them in the form that it expects; the "
         "error quotes the text, the fields that it expected and those that it found.",
         "Compare the quoted text with the expected fields: if the text is empty, the words are in the reasoning, or it "
-        "was cut; an object around the fields was added by the model. Use an adapter with a schema that the server "
-        "enforces, or ask again.",
+        "was cut; an object around the fields was added by the model; a header `[[ ## name ## ]]` of `ChatAdapter` "
+        "counts only at the beginning of a line. Use an adapter with a schema that the server enforces, or ask again.",
         "https://github.com/stanfordnlp/dspy/issues/8539",
         example="Adapter JSONAdapter failed to parse the LM response. LM Response: {}",
     ),

@@ -9,6 +9,18 @@ MAKER = "LangChain4j"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "ToolArgumentsException: params '{text}' from request do not map onto the parameters needed by",
+        Stage.CONTRACT,
+        "The arguments of a call, which the message quotes, are not an object with the method's parameters.",
+        'Look at what is quoted. Where it begins and ends with `"` and has `\\"` within, the arguments were encoded '
+        "twice, so that a string arrived in place of an object: update the server or the client's module for it, or "
+        "decode them once more. Otherwise compare the names with the tool's schema in the request.",
+        "https://github.com/quarkiverse/quarkus-langchain4j/issues/2569",
+        example="dev.langchain4j.exception.ToolArgumentsException: params '{\"a\": 1}' from request do not map onto "
+        "the parameters needed by 'a.B#c'",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
         'because "toolExecutor" is null',
         Stage.CONTRACT,
         "The model called a tool of a name under which the service has none: it made the name up, or altered it.",

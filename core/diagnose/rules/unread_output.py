@@ -66,6 +66,10 @@ from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
 
 # What may quote the output, in words of an error from which nothing was taken.
 _MAY_QUOTE = re.compile(r"[{<`\n]|\b(?:got|text|output|content):|[\"'][^\"']{20}", re.IGNORECASE)
+_QUOTED_BELOW = re.compile(  # the output in lines of its own, under a caption: `LM Response: …`
+    r"(?:\A|\n)[ \t]{0,8}(?:(?:lm|llm|raw|model|full|original) )?(?:response|output|completion|content)[ \t]{0,4}:",
+    re.IGNORECASE,
+)
 _NO_JSON = re.compile(r"Expecting value: line 1 column 1 \(char 0\)")
 _UNDETERMINED = "cannot determine if tools should be extracted"
 _LIKELY = 0.5  # a score of a notation, of a part of a call
@@ -274,7 +278,12 @@ def _shown(understood: Understood) -> str:
     if quoted is None:
         if understood.refusal.output is None and _FIELD.search(understood.refusal.around or "") is not None:
             return " The copy of the error breaks off inside the output that it quotes."
-        omits_output = understood.stage is Stage.PARSE and _MAY_QUOTE.search(words_of(understood.refusal)) is None
+        is_quoted = _QUOTED_BELOW.search(understood.refusal.around or "") is not None
+        omits_output = (
+            understood.stage is Stage.PARSE
+            and not is_quoted
+            and _MAY_QUOTE.search(words_of(understood.refusal)) is None
+        )
         return " The error does not quote the output." if omits_output else ""
     if quoted.skipped and quoted.is_elided:
         return " The error leaves out what the model wrote: without it, nothing shows what the parser stumbled over."

@@ -63,6 +63,8 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     found = spots(trace, understood)
     subject = _SUBJECTS.get(understood.cause, "The chat template failed")
+    if understood.known is not None and understood.cause is Cause.CLIENT:
+        subject = understood.known.error.subject
     if understood.known is None:
         subject = _FAILED if understood.classified is None else understood.classified.error.subject
     yield Report(

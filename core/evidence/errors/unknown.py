@@ -94,7 +94,8 @@ _OF_CHAT = re.compile(
     r"|llama_?index|pydantic[_ ]ai|smolagents|dspy|instructor|mcp|agents?|prompts?|context (?:length|window)|inference"
     r"|huggingface|transformers|gguf|o?mlx)\b|/v1/|\b(?:messages|input|choices|contents|tools)(?:\[\d|\.\d{1,4}\.)"
     r"|/api/(?:chat|generate|tags|version)|:11434|ai_apicallerror|ai_\w{3,40}error"
-    r"|tool_?(?:call|use)(?:_?id|s|block|part|chunk|message|result)?\b|tool_?(?:message|invocation)\b|function_?call",
+    r"|tool_?(?:call|use)(?:_?id|s|block|part|chunk|message|result)?\b|tool_?(?:message|invocation)\b|function_?call"
+    r"|tool_?execution_?requests?\b|\btool_?executors?\b",
     re.IGNORECASE,
 )
 # What a traceback of a chat template has, if nothing else in it shows what is rendered.

@@ -378,7 +378,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "timeout",
-        rf"timed[ -]?out|\btime[ -]out\b|\btimeout\b(?! ?=)|etimedout|deadline exceeded|{STATUS}(?:504|408|524)\b"
+        rf"timed[ -]?out|\btime[ -]out\b|(?<![{{\[(,]['\"`])(?<!, ['\"`])\btimeout\b(?! ?=)"
+        rf"|etimedout|deadline exceeded|{STATUS}(?:504|408|524)\b"
         r"|timeouterror|readtimeout|took too long",
         Stage.COMPLETE,
         Cause.CONNECTION,

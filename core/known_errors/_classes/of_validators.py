@@ -123,6 +123,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|\bvalidation failed for tool [\"'](?P<refused>[\w.:/-]{1,100})[\"']:"
         r"|\bparams/[\w./-]{1,80} must be \w"
         r"|\b(?:executing|invok\w{1,3}) tool .{0,400}?\bgot an unexpected keyword argument"
+        r"|\bparameter ['\"`][\w.-]{1,80}['\"`] is not allowed for (?:the )?(?:tool|function) "
+        r"['\"`](?P<takes>[\w.:/-]{1,100})['\"`]"
         r"|dictionary value @ data\[|(?:required key not provided|extra keys not allowed) @ data\["
         r"|`(?:params\.)?arguments`: (?:invalid input: )?expected (?:object|record), received string",
         Stage.CONTRACT,

@@ -47,6 +47,8 @@ def test_a_quoted_text_of_prose_is_not_said_to_be_cut():
         "{OutputParserException}Got invalid return object. Expected markdown code snippet with JSON object, but got:\n"
         '{"a": 1}',
         "ValueError: An output parsing error occurred. This is the error: Could not parse LLM output: `I think so`",
+        "Adapter ChatAdapter failed to parse the LM response.\n\nLM Response: It rains. [[ ## reply ## ]] yes\n\n"
+        "Expected to find output fields in the LM response: [thought, reply]",
     ],
 )
 def test_an_error_that_shows_the_output_is_not_said_to_hide_it(text):

@@ -307,3 +307,41 @@ def test_an_exception_in_a_page_that_explains_it_is_not_reported():
 
     with pytest.raises(RequestError):
         read_evidence(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "stage", "title"),
+    [
+        (
+            "Trainer stopped.\nUnsloth: train_on_responses_only masked every label to -100 in eval_dataset, so there "
+            "is nothing to train on. The response marker '<|im_start|>assistant' was not found in any sample.",
+            "PD221",
+            "render",
+            "No token of the training text is learnt",
+        ),
+        (
+            "ERROR tools: apply_patch verification failed: invalid patch: The first line of the patch must be "
+            "'*** Begin Patch'",
+            "PD445",
+            "contract",
+            "the first line of what it passed is not exactly `*** Begin Patch`",
+        ),
+    ],
+)
+def test_an_error_of_a_trainer_or_a_tool_is_not_laid_to_a_server(text, code, stage, title):
+    found = asyncio.run(show_evidence(read_evidence(text))).findings[0]
+
+    assert (found.code, found.stage.value) == (code, stage)
+    assert title in found.title
+    assert "server" not in found.title
+
+
+def test_an_error_about_a_call_that_is_to_be_run_is_no_other_programs():
+    text = (
+        "2026-01-02 10:00:00,001 [t7] DEBUG a.b.Runner - About to run ToolExecutionRequest\n\n"
+        "2026-01-02 10:00:00,002 [t7] ERROR a.b.Runner - Failed to run\n"
+        "java.lang.RuntimeException: com.acme.JsonParseException: Unexpected character ('x' (code 120)): "
+        "was expecting comma to separate Array entries"
+    )
+
+    assert "was expecting comma" in asyncio.run(show_evidence(read_evidence(text))).findings[0].title
