@@ -18,7 +18,7 @@ from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.diagnose.markers import find_used_markers
 from prompt_debugger.core.evidence.answers.read import read_answer, read_stream
-from prompt_debugger.core.evidence.copying.gaps import has_no_reason
+from prompt_debugger.core.evidence.copying.gap_signs import has_no_reason
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.no_errors.programs import is_script

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from prompt_debugger.core.diagnose.one_of_several import is_note_of_several
-from prompt_debugger.core.evidence.copying.gaps import GAP_NOTE, has_gap
+from prompt_debugger.core.evidence.copying.gap_signs import has_gap
+from prompt_debugger.core.evidence.copying.gaps import GAP_NOTE
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import recognise

@@ -7,7 +7,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
-from prompt_debugger.core.evidence.copying.gaps import has_gap, has_no_reason
+from prompt_debugger.core.evidence.copying.gap_signs import has_gap, has_no_reason
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "book", "arguments": '{"seat": "12A"}'}}
 
