@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.evidence.errors.found import FoundError
 from prompt_debugger.core.evidence.no_errors.programs import is_source
 from prompt_debugger.core.evidence.values.printed_values import unquoted
 from prompt_debugger.core.known_errors import Recognised, quoted_output, recognise_error
@@ -49,8 +50,8 @@ _STACK = re.compile(
 )
 
 
-def error_of_sentence(text: str) -> tuple[Refusal, float] | None:
-    """Return a known sentence that a short text or an entry of a log says, and how surely it is an error."""
+def error_of_sentence(text: str) -> FoundError | None:
+    """Return a known sentence that a short text or an entry of a log says."""
     stripped = text.strip()
     if is_source(stripped):
         return None
@@ -58,12 +59,12 @@ def error_of_sentence(text: str) -> tuple[Refusal, float] | None:
         known = recognise_error(stripped)
         if known is not None and known.error.is_distinctive:
             message = _paragraph_of(stripped)
-            return (Refusal(status_in(message), message, None), 0.8)
+            return FoundError(Refusal(status_in(message), message, None), 0.8)
     for entry in _suspicious_entries(text):
         message = unquoted(entry)
         known = recognise_error(message)
         if known is not None and known.error.is_distinctive:
-            return (Refusal(status_in(message), _entry_alone(message).strip(), None), 0.6)
+            return FoundError(Refusal(status_in(message), _entry_alone(message).strip(), None), 0.6)
     return None
 
 

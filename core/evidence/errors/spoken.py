@@ -19,7 +19,8 @@ from itertools import islice
 from prompt_debugger.core.base.http_status import STATUS_NAMES
 from prompt_debugger.core.base.json_values import strings_in
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_text
+from prompt_debugger.core.evidence.errors.copied import error_of_text
+from prompt_debugger.core.evidence.errors.found import FoundError
 from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, may_report
 from prompt_debugger.core.evidence.errors.unknown import SCORE_ALONE, error_by_meaning
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
@@ -89,7 +90,7 @@ def spoken_error(text: str) -> FoundError | None:
             continue
         by_meaning = error_by_meaning(candidate, text)
         if by_meaning is not None:
-            return FoundError(*by_meaning)
+            return by_meaning
     is_page = len(text) > _MAX_OF_STATUS and _BY_PERSON.search(text) is None
     return _read_kept_body(text, status) or (None if is_page else status)
 
@@ -101,7 +102,7 @@ def _read_kept_body(text: str, status: FoundError | None) -> FoundError | None:
         return None
     inner = innermost(text[body.start() + 1 :])
     found = error_by_meaning(inner.words, text)
-    return None if found is None else FoundError(replace(found[0], status=status.refusal.status), found[1])
+    return None if found is None else found._replace(refusal=replace(found.refusal, status=status.refusal.status))
 
 
 def _is_met(status: str, text: str) -> bool:

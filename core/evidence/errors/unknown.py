@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import Refusal
+from prompt_debugger.core.evidence.errors.found import FoundError
 from prompt_debugger.core.evidence.errors.statements import MAX_ALONE, Statement, statements_in
 from prompt_debugger.core.evidence.errors.tracebacks import (
     EXCEPTION,
@@ -109,8 +110,8 @@ _UNASSIGNED = re.compile(r"name '(\w{1,80})' is not defined")  # of the program 
 _QUOTED_LAST = re.compile(r"(?<=: )[\"`]([^\"`]{15,600})[\"`]\W{0,3}\Z")
 
 
-def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None:
-    """Return the error of a chat request that a text is about, by what its words mean, and a score; else `None`.
+def error_by_meaning(text: str, whole: str = "") -> FoundError | None:
+    """Return the error of a chat request that a text is about, by what its words mean; else `None`.
 
     Args:
         text: The text, without the heads of a log's lines.
@@ -140,27 +141,25 @@ def error_by_meaning(text: str, whole: str = "") -> tuple[Refusal, float] | None
         elif found.error.is_distinctive or is_of_chat or _is_of_connection(found, statement, text):
             statement = _quoted_alone(statement, found)
             if found.error.has_reason:
-                return _refusal(statement), _SCORE
+                return FoundError(_refusal(statement), _SCORE)
             without_reason = without_reason or statement
     if without_reason is not None:
-        return _refusal(without_reason), _SCORE
+        return FoundError(_refusal(without_reason), _SCORE)
     return _error_by_shape(rest, text, whole, is_of_chat=is_of_chat)
 
 
-def _error_by_shape(
-    rest: Sequence[Statement], text: str, whole: str, *, is_of_chat: bool
-) -> tuple[Refusal, float] | None:
-    """Return an error whose words say nothing that is known, by its form and by what it is in, and a score."""
+def _error_by_shape(rest: Sequence[Statement], text: str, whole: str, *, is_of_chat: bool) -> FoundError | None:
+    """Return an error whose words say nothing that is known, by its form and by what it is in."""
     named = next((one for one in rest if one.is_shaped and one.name), None)
     if named is not None and speaker_of(whole) is not None:
-        return _refusal(named), _SCORE
+        return FoundError(_refusal(named), _SCORE)
     if named is not None and is_of_chat and _is_alone(whole):
-        return _refusal(named), SCORE_ALONE
+        return FoundError(_refusal(named), SCORE_ALONE)
     reported = next((one for one in rest if one.is_shaped), None)
     is_logged = _LOGGED.match(text.strip()) is not None and EXCEPTION.search(text) is None
     is_answer = is_of_chat and _status(text.strip()) is not None
     if reported is not None and len(text) <= MAX_ALONE * 2 and (is_logged or is_answer):
-        return _refusal(reported), _SCORE
+        return FoundError(_refusal(reported), _SCORE)
     return None
 
 

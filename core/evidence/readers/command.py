@@ -67,7 +67,7 @@ def _printed_below(text: str) -> Refusal | None:
     for line in islice(_ERROR.finditer(text), _MAX_LINES):
         found = error_by_meaning(line["words"], text)
         if found is not None and next(classes_of(line["words"], text), None) is not None:
-            return replace(found[0], around=text[-_MAX_AROUND:])
+            return replace(found.refusal, around=text[-_MAX_AROUND:])
     return None
 
 

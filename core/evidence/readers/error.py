@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Request
-from prompt_debugger.core.evidence.errors.copied import FoundError, error_of_text, text_before_exception
+from prompt_debugger.core.evidence.errors.copied import error_of_text
+from prompt_debugger.core.evidence.errors.exceptions import text_before_exception
+from prompt_debugger.core.evidence.errors.found import FoundError
 from prompt_debugger.core.evidence.errors.values import error_of_value, is_of_other_data
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
