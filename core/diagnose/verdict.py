@@ -8,7 +8,8 @@ The sentence is what people quote in a bug report. How it is written:
   explains it, "Cause: …". The first broken stage by the order of blame is the
   guilty one (`blame.py`), never a later one that only suffered.
 * Where nothing broke it says what was counted: "Nothing lost: 214 of 214
-  characters accounted for." Warnings are named after it.
+  characters accounted for." Warnings are named after it; of a text that was pasted
+  without its other half, before it.
 * An error whose words any program may use, pasted alone, is shown, and no
   stage is named.
 * What was not seen is said, never passed over: no prompt, no raw output, no
@@ -165,7 +166,7 @@ def _sentence_without_guilt(trace: Trace, compared: str) -> str:
         first = _cause_of(warnings[0], warnings) or warnings[0]
         warning = f"Warning: {_inside_sentence(first.title)}{more}"
         # Of what was pasted alone the warning is the news; that there is no raw output or no message, the user knows.
-        is_alone = (trace.raw is None) != (trace.chat is None)
+        is_alone = trace.raw is None or trace.chat is None
         is_new = is_alone and not asked_server(trace) and not _shown_as_text(trace.findings)
         parts.insert(0 if is_new else 1, warning)
     if trace.chat is not None and asked_server(trace) and trace.prompt is None:

@@ -145,4 +145,4 @@ def test_of_several_warnings_the_first_is_named_and_the_others_are_counted(count
 
     verdict = reach_verdict(Trace(Request({}, ""), findings=(warning,) * count))
 
-    assert verdict.sentence.endswith(f"Warning: {words}")
+    assert verdict.sentence.startswith(f"Warning: {words}")

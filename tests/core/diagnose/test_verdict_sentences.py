@@ -138,7 +138,7 @@ def test_a_warning_that_another_explains_gives_way_to_it() -> None:
     late = found("PD406", Stage.PARSE, "The name is odd.", severity=Severity.WARNING, follows="PD202")
     early = found("PD202", Stage.RENDER, "The prompt lacks tools.", severity=Severity.WARNING)
 
-    assert verdict(late, early).sentence.endswith("Warning: the prompt lacks tools. (1 more)")
+    assert verdict(late, early).sentence.startswith("Warning: the prompt lacks tools. (1 more)")
 
 
 def test_notes_end_the_sentence_and_a_known_prompt_is_not_said_to_be_unchecked() -> None:

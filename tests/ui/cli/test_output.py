@@ -27,7 +27,7 @@ def test_of_a_long_line_the_part_around_the_column_is_shown():
     [
         (b"\x89PNG\r\n\x1a\n\0\xff", "is a picture (PNG), not text", "run --bundle"),
         (b"PK\x03\x04\xff", "is a zip archive, not text", "Unpack it"),
-        (gzip.compress(b"{}"), "is compressed with gzip, not text", "Unpack it"),
+        (gzip.compress(b"{}", mtime=0), "is compressed with gzip, not text", "Unpack it"),
         (b"PNG \xff", "is not UTF-8 text (byte 4)", "Save it as UTF-8"),
     ],
 )
