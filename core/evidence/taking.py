@@ -12,7 +12,8 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, StreamDelta
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.complete.dialects.base import NO_END
-from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of, is_shortened
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
+from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.answers.native import drop_prompt

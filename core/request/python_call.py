@@ -23,6 +23,7 @@ from prompt_debugger.core.request.local_models import LocalCall, LocalModels
 from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.pydantic_classes import Classes
+from prompt_debugger.core.request.python_assignments import learn_assignment
 from prompt_debugger.core.request.python_source import Source, expressions, parse_source, statements
 from prompt_debugger.core.request.python_values import (
     MAX_SIZE,
@@ -52,7 +53,6 @@ _FIELDS = (
     "model", "messages", "tools", "tool_choice", "extra_body", "response_format", "temperature", "top_p", "max_tokens",
     "chat_template_kwargs",
 )  # fmt: skip
-_CHANGES = ("insert", "pop", "remove", "clear", "sort", "reverse", "setdefault", "popitem")
 
 
 @dataclass(slots=True)
@@ -98,7 +98,8 @@ def read_python(text: str) -> Draft:
             if isinstance(node, ast.Call):
                 _learn_call(node, reading)
         if not reading.has_call:
-            _learn_assignment(statement, reading)
+            _learn_address(statement, reading)
+            learn_assignment(statement, reading.values)
             reading.chat_models.learn(statement)
             reading.local_models.learn(statement)
     value = reading.value if reading.has_call else _value_without_call(reading)
@@ -116,80 +117,17 @@ def read_python(text: str) -> Draft:
     return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices), *reading.named)
 
 
-def _learn_assignment(statement: ast.stmt, reading: _Reading) -> None:
+def _learn_address(statement: ast.stmt, reading: _Reading) -> None:
+    """Learn the address that is set on a client or a module: `openai.api_base = "http://…"`."""
     match statement:
         case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                _assign(target, value, reading)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            _assign(target, value, reading)
-        case ast.AugAssign(target=ast.Name(id=name) as target, op=operator, value=value):
-            before = ast.copy_location(ast.Name(name), target)
-            _assign(target, ast.copy_location(ast.BinOp(before, operator, value), value), reading)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method)) as call):
-            _mutate(owner, method, call, reading)
-        case _:
             pass
-
-
-def _assign(target: ast.expr, node: ast.expr, reading: _Reading) -> None:
-    values = reading.values
-    if isinstance(target, ast.Attribute):
-        if target.attr in ("api_base", "base_url"):
-            reading.address = node
-        return
-    root = _root_name(target)
-    if root is None:
-        return
-    try:
-        value = values.value_of(node)
-        if isinstance(target, ast.Subscript):
-            owner, key = values.value_of(target.value), values.value_of(target.slice)
-            if isinstance(owner, dict) and isinstance(key, str):
-                owner[key] = value
-                values.remember(owner, key, node)
-        else:
-            values.known[root] = value
-    except Unreadable as unreadable:
-        values.known[root] = unreadable
-
-
-def _mutate(owner: ast.expr, method: str, call: ast.Call, reading: _Reading) -> None:
-    """Follow `.append(…)`, `.extend(…)` and `.update(…)` on a known list or dict."""
-    values, root = reading.values, _root_name(owner)
-    if root is None or method not in ("append", "extend", "update", *_CHANGES):
-        return
-    try:
-        container = values.value_of(owner)
-    except Unreadable:
-        return
-    try:
-        match method, container, call.args:
-            case "append", list(), [argument]:
-                container.append(values.value_of(argument))
-                values.remember(container, len(container) - 1, argument)
-            case "extend", list(), [argument] if isinstance(others := values.value_of(argument), list):
-                values.extend(container, others, argument)
-            case "update", dict(), arguments:
-                for argument in arguments:
-                    values.merge(container, argument)
-                for key, value in (named := values.keywords(call)).items():
-                    container[key] = value
-                    values.remember(container, key, values.place_of(named, (key,)) or call)
-            case _, list() | dict(), _:
-                values.known[root] = Unreadable(
-                    call, f"The effect of `.{method}(…)` cannot be known without running the snippet."
-                )
-            case _:
-                pass
-    except Unreadable as unreadable:
-        values.known[root] = unreadable
-
-
-def _root_name(node: ast.expr) -> str | None:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            targets = [target]
+        case _:
+            return
+    if any(isinstance(target, ast.Attribute) and target.attr in ("api_base", "base_url") for target in targets):
+        reading.address = value
 
 
 def _learn_call(node: ast.Call, reading: _Reading) -> None:

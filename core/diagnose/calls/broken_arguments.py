@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import decode_json
-from prompt_debugger.core.base.text import remove_strings
 from prompt_debugger.core.base.types import Span, Trace
 from prompt_debugger.core.diagnose.fields import CallField, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
@@ -44,12 +43,7 @@ BROKEN_INSIDE = "cannot be read as one"  # of arguments in Python that do not st
 _LITERALS = ("true", "false", "null")
 _HEADS = ("{", '{"', '{"": ', '{"": "')
 
-
-# `{"city": "Par...`, `{"city": ...}`: so a person shortens what is too long to show, not a server.
 NAME_NOT_COPIED = "name not copied"  # in place of the name of a call whose arguments alone are available
-_SHORTENED = re.compile(r"(?:\.\.\.|…)[\s\"'}\]]{0,8}\Z|[:,{\[]\s{0,4}(?:\.\.\.|…)\s{0,4}[,}\]]")
-_SIGN = re.compile(r"\.{3}|…|<snip>|\(truncated\)")
-_RETYPED = re.compile(r"\\[\u201c\u201d]")  # a quotation mark that was escaped when it was still a plain one
 
 
 class Break(StrEnum):
@@ -97,18 +91,6 @@ def broken_calls(trace: Trace, *kinds: Break) -> Iterator[tuple[CallField, str, 
         written = origins.get(index)
         if fault is not None and fault.kind in kinds and (written is None or written.arguments != call.arguments):
             yield call, call.arguments, fault
-
-
-def is_shortened(arguments: object) -> bool:
-    """Return whether someone shortened arguments with `...`, or a program retyped them: what they were is unknown."""
-    if not isinstance(arguments, str) or decode_json(arguments) is not None:
-        return False
-    between = remove_strings(arguments)
-    if _RETYPED.search(arguments) is not None or "\u00a0" in between:  # a no-break space is of pages, not of JSON
-        return True
-    if _SHORTENED.search(arguments) is None and _SIGN.search(between) is None:
-        return False
-    return key_with_tag(arguments) is None  # which no shortening puts there
 
 
 def key_with_tag(text: str) -> Span | None:

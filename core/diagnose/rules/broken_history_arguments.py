@@ -27,7 +27,8 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, FindingEvidence, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.calls.broken_arguments import break_of, is_shortened
+from prompt_debugger.core.diagnose.calls.broken_arguments import break_of
+from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
 from prompt_debugger.core.diagnose.fields import CallField, history_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request

@@ -48,7 +48,6 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.calls.broken_arguments import is_shortened
 from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
     OF_OPEN_LIST,
     is_open_list,
@@ -58,6 +57,7 @@ from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
 from prompt_debugger.core.diagnose.calls.schema_as_arguments import schema_shaped
+from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
 from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
     bare_list_steps,

@@ -27,7 +27,8 @@ from collections.abc import Iterator, Mapping
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
-from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of, is_shortened
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
+from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import body_calls, dropped_calls, in_raw
 from prompt_debugger.core.formats import TABLES

@@ -43,13 +43,10 @@ from prompt_debugger.core.evidence.values.printed_classes import (
     RESPONSES_EVENTS,
     STREAMED,
 )
-from prompt_debugger.core.evidence.values.printed_objects import (
-    answer_of,
-    class_of,
+from prompt_debugger.core.evidence.values.printed_objects import answer_of, class_of, has_cut_answer, offline_run
+from prompt_debugger.core.evidence.values.printed_streams import (
     deltas_of_chunks,
-    has_cut_answer,
     has_no_end,
-    offline_run,
     pieces_of_message,
     stream_text,
 )

@@ -17,7 +17,8 @@ from itertools import islice
 
 from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import ChatResult, JSONObject
-from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED, Break, break_of, is_shortened
+from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED, Break, break_of
+from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
 from prompt_debugger.core.evidence.answers.read import is_answer
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form

@@ -1,7 +1,7 @@
-"""Objects that Python printed → the JSON that servers send: answers, streams, messages of frameworks.
+"""Objects that Python printed → the JSON that servers send: answers, and messages of frameworks.
 
 ChatCompletion(id='…', choices=[Choice(…)])     Message(content=[TextBlock(…), ToolUseBlock(…)])
-ChatCompletionChunk(…)  ChoiceDelta(…)          AIMessage(content='', additional_kwargs={…}, tool_calls=[…])
+AIMessage(content='', additional_kwargs={…}, tool_calls=[…])
 Response(output=[ResponseFunctionToolCall(…)])  RequestOutput(prompt='…', outputs=[CompletionOutput(…)])
 """
 
@@ -15,7 +15,6 @@ from prompt_debugger.core.base.json_values import as_list, as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers.shapes import is_called_function
 from prompt_debugger.core.evidence.values.printed_classes import (
-    ANTHROPIC_EVENTS,
     BLOCK_TYPES,
     BLOCKS,
     CALLS,
@@ -27,8 +26,6 @@ from prompt_debugger.core.evidence.values.printed_classes import (
     LANGCHAIN,
     MESSAGES,
     RESPONSES,
-    RESPONSES_EVENTS,
-    STREAMED,
 )
 from prompt_debugger.core.evidence.values.python_repr import CLASS, CUT, plain
 
@@ -40,6 +37,21 @@ _WORD_START = re.compile(r"_([a-z])")
 def class_of(value: JSON) -> str:
     """Return the class that was printed; "" of anything else."""
     return str(as_object(value).get(CLASS, ""))
+
+
+def drop_nulls(value: JSONObject) -> JSONObject:
+    """Return an object as it is sent: fields that a class prints though nothing was set are left out."""
+    found: JSONObject = {}
+    for name, item in value.items():
+        if name in (CLASS, CUT) or name.startswith("$") or (item is None and name not in _KEPT_NULLS):
+            continue
+        if isinstance(item, dict) and CLASS in item:
+            found[name] = drop_nulls(item)
+        elif isinstance(item, list):
+            found[name] = [drop_nulls(one) if isinstance(one, dict) and CLASS in one else plain(one) for one in item]
+        else:
+            found[name] = plain(item)
+    return found
 
 
 def answer_of(value: JSON) -> JSON:
@@ -68,80 +80,6 @@ def has_cut_answer(value: JSON) -> bool:
             return CUT in choice
         return not isinstance(message, dict) or CUT in message
     return CUT in value
-
-
-def stream_text(values: list[JSONObject]) -> str:
-    """Return printed chunks, deltas or events as the lines that came over the wire."""
-    lines: list[str] = []
-    for value in values:
-        name = class_of(value)
-        if name in ANTHROPIC_EVENTS:
-            kind = ANTHROPIC_EVENTS[name]
-            lines.append(f"event: {kind}\ndata: {json.dumps({**_drop_nulls(value), 'type': kind})}\n\n")
-            continue
-        if name in RESPONSES_EVENTS:
-            lines.append(f"data: {json.dumps(plain(value))}\n\n")
-            continue
-        body = _drop_nulls(value)
-        kind = STREAMED.get(name, "chunk")
-        if kind == "call":
-            body = {"tool_calls": [body]}
-        if kind in ("delta", "call"):
-            body = {"choices": [{"index": 0, "delta": body, "finish_reason": None}]}
-        elif kind == "choice":
-            body = {"choices": [body]}
-        lines.append(f"data: {json.dumps(body)}\n\n")
-    if has_no_end(values):
-        lines.append("data: [DONE]\n\n")
-    return "".join(lines)
-
-
-def pieces_of_message(value: JSONObject) -> list[JSONObject]:
-    """Return the deltas of a LangChain message whose calls are the pieces of a stream, which it could not put together.
-
-    A piece that continues a call has no name; LangChain joins pieces by their index.
-    """
-    calls = as_object(value.get("additional_kwargs")).get("tool_calls") if class_of(value) in LANGCHAIN else None
-    pieces = [as_object(call) for call in calls] if isinstance(calls, list) else []
-    names = [as_object(piece.get("function")).get("name") for piece in pieces]
-    if not names or not names[0] or all(names):
-        return []
-    content = value.get("content")
-    deltas: list[JSONObject] = [{CLASS: "ChoiceDelta", "role": "assistant", "content": content if content else None}]
-    for piece in pieces:
-        deltas.append({CLASS: "ChoiceDelta", "tool_calls": [plain(piece)]})
-    return deltas
-
-
-def deltas_of_chunks(values: list[JSONObject]) -> list[JSONObject]:
-    """Return the deltas of LangChain's `AIMessageChunk`s, printed as they came; none of a lone one that is complete."""
-    if not values or any(class_of(value) != "AIMessageChunk" for value in values):
-        return []
-    chunks = [[as_object(one) for one in as_list(value.get("tool_call_chunks"))] for value in values]
-    if len(values) < 2 and all(one.get("name") for one in chunks[0]):
-        return []
-    deltas: list[JSONObject] = []
-    for value, calls in zip(values, chunks, strict=True):
-        pieces: list[JSON] = [
-            {
-                "index": call.get("index"),
-                "id": call.get("id"),
-                "function": {
-                    "arguments": call.get("args"),
-                    **({"name": call["name"]} if call.get("name") is not None else {}),  # Python prints what is absent
-                },
-            }
-            for call in calls
-        ]
-        content = value.get("content")
-        delta: JSONObject = {CLASS: "ChoiceDelta", "content": content if isinstance(content, str) else None}
-        deltas.append({**delta, "tool_calls": pieces} if pieces else delta)
-    return deltas
-
-
-def has_no_end(values: list[JSONObject]) -> bool:
-    """Return whether a printed stream is made of deltas alone, which have no word on how it ended."""
-    return all(STREAMED.get(class_of(value)) in ("delta", "call") for value in values)
 
 
 def offline_run(value: JSONObject) -> JSONObject:
@@ -256,10 +194,10 @@ def _message(value: JSONObject) -> JSON:
     calls = value.get("tool_calls")
     whole = [call for call in calls if _is_whole_call(call)] if isinstance(calls, list) else []
     rest = {name: item for name, item in value.items() if name != "tool_calls"}
-    message = _drop_nulls(rest)
+    message = drop_nulls(rest)
     message.setdefault("role", "assistant")
     if isinstance(calls, list):
-        message["tool_calls"] = [{"type": "function", **_drop_nulls(_encoded(as_object(call)))} for call in whole]
+        message["tool_calls"] = [{"type": "function", **drop_nulls(_encoded(as_object(call)))} for call in whole]
     elif calls is not None:
         message["tool_calls"] = plain(calls)
     is_empty = not whole and not message.get("content")
@@ -302,7 +240,7 @@ def _lone_block(value: JSONObject) -> JSON:
 
 def _block(value: JSONObject) -> JSON:
     kind = BLOCK_TYPES.get(class_of(value))
-    return {**({"type": kind} if kind else {}), **_drop_nulls(value)}
+    return {**({"type": kind} if kind else {}), **drop_nulls(value)}
 
 
 def _responses(value: JSONObject) -> JSON:
@@ -325,7 +263,7 @@ def _whole_part(item: JSONObject) -> JSONObject | None:
 def _item(value: JSONObject) -> JSON:
     kinds = dict(zip(ITEMS, ("function_call", "message", "reasoning"), strict=True))
     kind = kinds.get(class_of(value))
-    return {**({"type": kind} if kind else {}), **_drop_nulls(value)}
+    return {**({"type": kind} if kind else {}), **drop_nulls(value)}
 
 
 def _lone_item(value: JSONObject) -> JSON:
@@ -372,21 +310,6 @@ def _is_whole_call(call: JSON) -> bool:
     """Return whether a call can be read: it is complete, or cut only after its function."""
     function = as_object(as_object(call).get("function"))
     return not _is_cut(call) or (CUT not in function and "name" in function and "arguments" in function)
-
-
-def _drop_nulls(value: JSONObject) -> JSONObject:
-    """Return an object as it is sent: fields that a class prints though nothing was set are left out."""
-    found: JSONObject = {}
-    for name, item in value.items():
-        if name in (CLASS, CUT) or name.startswith("$") or (item is None and name not in _KEPT_NULLS):
-            continue
-        if isinstance(item, dict) and CLASS in item:
-            found[name] = _drop_nulls(item)
-        elif isinstance(item, list):
-            found[name] = [_drop_nulls(one) if isinstance(one, dict) and CLASS in one else plain(one) for one in item]
-        else:
-            found[name] = plain(item)
-    return found
 
 
 def _read_message_class(value: JSONObject) -> JSON:

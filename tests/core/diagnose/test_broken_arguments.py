@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of, is_shortened
+from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
+from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
 from tests.attacks.growth import grows_linearly
 
 KINDS = {
