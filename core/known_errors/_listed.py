@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 _LIST = re.compile(
-    r"(?P<lead>\b(?:one of|(?:supported|allowed|valid|accepted|possible) (?:values|options)(?: are)?):? ?[\[(]? ?)"
+    r"(?P<lead>\b(?:one of|are: dict_keys\("
+    r"|(?:supported|allowed|valid|accepted|possible) (?:values|options)(?: are)?):? ?[\[(]? ?)"
     r"(?P<first>[`'\"][\w.-]{0,60}[`'\"])"
-    r"(?P<others>(?:(?:,|,? (?:or|and)) ?[`'\"][\w.-]{0,60}[`'\"]){1,60})",
+    r"(?P<others>(?:(?:,|,? (?:or|and)) ?[`'\"][\w.-]{0,60}[`'\"]){1,200})",
     re.IGNORECASE,
 )
 

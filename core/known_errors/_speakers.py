@@ -11,7 +11,9 @@ _FRAME = re.compile(
     r"(?:site-packages|dist-packages|/python|-workspace|node_modules)[/\\]{1,2}((?:@[\w-]{1,40}[/\\])?"
     r"[\w-]{1,60})[/\\]{1,2}([^\s\"':)]{1,200})"
 )
-_MODULE = re.compile(r"\b(vllm|sglang|transformers|litellm|mlx_lm|mlx_vlm|lmdeploy|llama_cpp)[./]([\w./]{1,120})")
+_MODULE = re.compile(
+    r"(?<![.@])\b(vllm|sglang|transformers|litellm|mlx_lm|mlx_vlm|lmdeploy|llama_cpp)[./](?!(?:ai|io|com|org|dev)\b)([\w./]{1,120})"
+)
 _PACKAGES = {
     "vLLM": "vllm vllm_ascend",
     "SGLang": "sglang",

@@ -27,6 +27,16 @@ SENTENCES: tuple[KnownError, ...] = (
         "https://github.com/googleapis/python-genai/issues/660",
     ),
     KnownError(
+        "(TYPE_BYTES), Base64 decoding failed for",
+        Stage.REQUEST,
+        "The data of an image or file is not Base64: the message quotes what was sent in its place, such as a file's "
+        "address.",
+        "Send the file's bytes in Base64, without `data:…;base64,` before them (`inlineData.data`); a file that has an "
+        "address is sent as `fileData.fileUri`, and one that only the program can reach has to be read by it.",
+        "https://github.com/google-gemini/deprecated-generative-ai-js/issues/307",
+        field="messages",
+    ),
+    KnownError(
         "Please use a valid role: user, model.",
         Stage.REQUEST,
         "A turn in `contents` has another role: `assistant`, `system` or `tool`, as in chat completions.",

@@ -37,6 +37,7 @@ from prompt_debugger.core.diagnose.refusals.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thought_switches import is_ollamas_own
 from prompt_debugger.core.diagnose.trace_queries import in_request
+from prompt_debugger.core.known_errors import recognise_error
 
 _AS_VLLM = (None, "", "vllm", "unknown")  # the notices are about vLLM's fields
 _ID = re.compile(r"messages\[\d{1,6}\]\.id")
@@ -94,6 +95,8 @@ def find(trace: Trace) -> Iterator[Report]:
             continue  # messages of a record, which keeps each with its id
         if not is_vllm and vendor_field_at(trace.request.body, notice.field) is not None:
             continue  # right at that vendor's API, and nothing says that the request is for another
+        if not is_vllm and _is_read(trace, notice.field):
+            continue
         if notice.field and notice.field not in (*SUCCESSORS, *_AT_OLLAMA) and _IGNORED.search(notice.message):
             yield Report(
                 title=f"The server ignores `{notice.field}`." if is_vllm else f"`{notice.field}` may be ignored.",
@@ -101,6 +104,12 @@ def find(trace: Trace) -> Iterator[Report]:
                 evidence=(in_request(notice.field),),
                 fix=_OF_BODY.get(notice.field, f"Leave `{notice.field}` out, or send what this server reads instead."),
             )
+
+
+def _is_read(trace: Trace, field: str) -> bool:
+    """Return whether the server's refusal is known to be about what that field says, so that it reads it."""
+    known = None if trace.refusal is None else recognise_error(trace.refusal.message)
+    return known is not None and any(f"`{field}{end}" in known.error.remedy for end in "`:")
 
 
 def _of_ollama(trace: Trace) -> Iterator[Report]:

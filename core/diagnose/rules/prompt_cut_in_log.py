@@ -33,7 +33,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart
 _OLLAMA = re.compile(r"truncating input prompt\"? limit=(\d{1,9}) prompt=(\d{1,9})")
 _OLLAMA_MESSAGES = re.compile(r"truncating input messages which exceed context length\"? truncated=(\d{1,9})")
 _OLLAMA_SHIFT = re.compile(r"context limit hit - shifting\"? id=\d{1,9} limit=(\d{1,9}) .{0,40}?discard=(\d{1,9})")
-_LLAMA_CPP = re.compile(r"input truncated, n_ctx = (\d{1,9})")
+_LLAMA_CPP = re.compile(r"input truncated(?:, n_ctx = | \| n_ctx=)(\d{1,9})")
 _TOO_LONG = re.compile(r"new prompt, n_ctx_slot = (\d{1,9}), .{0,40}?(?:n_prompt_tokens|n_tokens) = (\d{1,9})")
 _TRUNCATED = re.compile(r"slot +release: .{0,80}\btruncated = 1\b")
 _SHIFTED = re.compile(r"slot context shift, n_keep = (\d{1,9})(?:.{0,40}?n_discard = (\d{1,9}))?")

@@ -26,7 +26,13 @@ from prompt_debugger.core.evidence.errors.found import FoundError
 from prompt_debugger.core.evidence.errors.http import error_of_head, error_of_page, error_of_status_line
 from prompt_debugger.core.evidence.errors.in_strings import error_in_string, plain_of_javascript
 from prompt_debugger.core.evidence.errors.listed_fields import error_of_fields
-from prompt_debugger.core.evidence.errors.other_languages import links_of_rust, plain_of_elixir, plain_of_java
+from prompt_debugger.core.evidence.errors.other_languages import (
+    links_of_rust,
+    plain_of_elixir,
+    plain_of_java,
+    plain_of_ruby,
+    plain_of_swift,
+)
 from prompt_debugger.core.evidence.errors.printed import error_of_print
 from prompt_debugger.core.evidence.errors.sentences import error_of_sentence, status_in
 from prompt_debugger.core.evidence.errors.tool_lists import complete_list
@@ -47,6 +53,7 @@ _OF_JINJA = re.compile(r"(?:jinja2\.exceptions\.)?(?:Template\w{0,20}|Undefined)
 _VLLM_HEAD = re.compile(
     r"(?m)^[`\s]{0,8}(?:\([\w. -]{1,60} pid=\d{1,9}\) ?)?(?:ERROR|WARNING|INFO) (?:\d\d-\d\d \d\d:\d\d:\d\d )?"
     r"\[[\w.]{1,80}:\d{1,6}\] ?"
+    r"|^[`\s]{0,8}\((?:APIServer|EngineCore|Worker|Vllm)[\w. -]{0,40} pid=\d{1,9}\) ?"
 )
 _BOX = re.compile("[\u2500-\u257f]+")
 _OF_REQUEST = re.compile(
@@ -57,15 +64,21 @@ _OF_REQUEST = re.compile(
 _QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break
 _FENCE_START = re.compile(r"\A\s{0,9}```\w{0,20}[ \t]{0,4}\n")
 _HEADING = re.compile(r"\A#{1,6} {1,3}(?:(?:\[[^\]\n]{1,20}\]|[Bb]ug)(?:: ?| ))?")
+_OPEN_CODE = re.compile(r"\s{0,9}(?:`(?!``)|`{3}(?=\d{3} ))[^`]*\Z")  # its end is elsewhere
+# The stack that a gateway in JavaScript put below the words, in the same text.
+_STACK_WITHIN = re.compile(
+    r"\n\s{0,40}at (?:async )?[\w.<>$ ]{1,100} \((?:file://|/|[A-Z]:\\|node:)[^\n]{1,400}:\d{1,7}:\d{1,7}\)"
+)
 _FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
+    text = plain_of_swift(text)
     if reports_nothing(text):
         return None
     text = _BOX.sub(" ", drop_unreported(plain_of_javascript(plain_of_rust(text[:MAX_CHARS]))))
-    text = plain_of_java(plain_of_elixir(drop_levels(drop_unmeant(text))))
+    text = plain_of_ruby(plain_of_java(plain_of_elixir(drop_levels(drop_unmeant(text)))))
     start = text.lstrip()[:20]
     if start.startswith(("data:", "event:")) and not start.startswith("data: '"):  # which JavaScript prints of a field
         return _read_stream(text)
@@ -80,7 +93,7 @@ def error_of_text(text: str) -> FoundError | None:
         return None
     if found is None:
         return None
-    refusal = _strip_heading(_strip_fence(found.refusal))
+    refusal = _strip_heading(_strip_fence(_drop_stack(found.refusal)))
     refusal = replace(refusal, message=complete_list(refusal.message, text))
     return found._replace(refusal=_add_surroundings(refusal, text))
 
@@ -121,6 +134,13 @@ def _read_reason_beside(text: str, refusal: Refusal) -> FoundError | None:
     return FoundError(name_error(beside, refusal.status, None), 0.9) if is_understood else None
 
 
+def _drop_stack(refusal: Refusal) -> Refusal:
+    """Return an error without the stack of JavaScript below its words."""
+    stack = _STACK_WITHIN.search(refusal.message)
+    words = "" if stack is None else refusal.message[: stack.start()].rstrip()
+    return replace(refusal, message=words) if words else refusal
+
+
 def _strip_heading(refusal: Refusal) -> Refusal:
     """Return an error that is a heading of Markdown without its marks, and without the label of a tracker."""
     bare = _HEADING.sub("", refusal.message)
@@ -137,7 +157,7 @@ def _strip_fence(refusal: Refusal) -> Refusal:
     if message.rstrip().endswith("```"):
         message = message.rstrip().removesuffix("```")
     elif message.count("`") % 2:
-        message = message.rstrip().removesuffix("`")
+        message = message.lstrip().lstrip("`") if _OPEN_CODE.match(message) else message.rstrip().removesuffix("`")
     return refusal if message == refusal.message or not message.strip() else replace(refusal, message=message.rstrip())
 
 
@@ -157,9 +177,18 @@ def _read_form(text: str, bare: str) -> FoundError | None:
         or (read_exception(bare) if bare != text else None)
         or read_body_within(text)
         or read_body_in_string(text)
-        or error_of_sentence(text)
+        or _read_sentence(text)
         or _surely(error_of_status_line(text) or error_of_fields(text), 0.9)
     )
+
+
+def _read_sentence(text: str) -> FoundError | None:
+    """Read a known sentence: a short text that says it, or an entry of a log."""
+    found = error_of_sentence(text)
+    body = body_in(text) if found is not None and '"messages"' in found.refusal.message else None
+    if body is not None and recognise_error(body.message) is not None:
+        return FoundError(name_error(body, status_in(body.message), None), 0.85)  # below the command that sent it
+    return found
 
 
 def _surely(refusal: Refusal | None, score: float) -> FoundError | None:

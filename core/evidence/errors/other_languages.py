@@ -24,6 +24,14 @@ _MAX_MAPS = 20
 _CHAIN = re.compile(
     r"(?:\A|\n)[ \t]{0,8}Caused by:[ \t]{0,8}\n(?P<links>(?:[ \t]{1,12}(?:\d{1,3}: )?\S[^\n]*(?:\n|\Z)){1,40})"
 )
+# A hash of Ruby: `{"error" => {"message" => "…"}}`, `{"error"=>{…}}`, `{:error=>{…}}`.
+_HASH = re.compile(r"(?:[\"']error[\"']|:error) ?=> ?\{")
+_ROCKET = re.compile(r"(?:\"(?P<name>\w{1,60})\"|(?<=[{ ,]):(?P<symbol>\w{1,60})) ?=> ?")
+_NIL = re.compile(r"(\": )nil\b")
+_KEY_NOT_FOUND = re.compile(
+    r"(?:(?:Swift\.)?DecodingError\.)?\bkeyNotFound\((?=[^\n\"]{1,80}stringValue: \")[^\n]{0,900}?"
+    r"debugDescription: \"(?P<said>(?:[^\"\\\n]|\\.){1,600}+)\"[^\n]{0,80}"
+)
 _LINK = re.compile(r"(?m)^[ \t]{1,12}(?:\d{1,3}: )?(?P<words>\S[^\n]*)")
 
 
@@ -68,6 +76,34 @@ def _fields(inner: str) -> dict[str, str | None]:
     stops = [*(one.start() for one in found[1:]), len(inner)]
     values = {one["name"]: inner[one.end() : stop] for one, stop in zip(found, stops, strict=True)}
     return {name: None if value == "null" else value for name, value in values.items()}
+
+
+def plain_of_ruby(text: str) -> str:
+    """Return a text with the bodies of errors that Ruby prints as hashes as JSON.
+
+    >>> plain_of_ruby('400: {"error" => {"message" => "No such model", "param" => nil}}')
+    '400: {"error": {"message": "No such model", "param": null}}'
+    """
+    if "=>" not in text or _HASH.search(text) is None:
+        return text
+    return _NIL.sub(r"\1null", _ROCKET.sub(_as_key, text))
+
+
+def _as_key(found: re.Match[str]) -> str:
+    return f'"{found["name"] or found["symbol"]}": '
+
+
+def plain_of_swift(text: str) -> str:
+    r"""Return a text with the keys that Swift's decoder missed in an answer as an error of other languages.
+
+    >>> plain_of_swift(r'keyNotFound(Keys(stringValue: "id"), Context(codingPath: [], debugDescription: "No \"id\"."))')
+    'DecodingError: No "id".'
+    """
+    return _KEY_NOT_FOUND.sub(_as_decoding_error, text) if "keyNotFound(" in text else text
+
+
+def _as_decoding_error(found: re.Match[str]) -> str:
+    return "DecodingError: " + found["said"].replace('\\"', '"')
 
 
 def links_of_rust(text: str) -> tuple[str, ...]:

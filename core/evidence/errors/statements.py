@@ -34,6 +34,11 @@ _LEVEL_NAME = re.compile(
     r"\A(?:(?:[A-Z][a-z]{2,20} )?[Ee]rror\](?:: ?| )(?:\([\w. -]{1,40}\) )?(?=\S{3})"
     r"|(?:ERROR|ERR|FATAL|CRITICAL|SEVERE)\b\]?:? {0,4}(?:\[[\w:. -]{1,60}\]:? {0,4})?(?=\S{3}))"
 )
+# What a person says of an error before its words.
+_OF_PERSON = re.compile(
+    r"\A(?:an )?[Ee]rror (?:occurs|happens|appears|shows up|comes up|pops up)\b[^\n]{0,200}?: "
+    r"(?=(?:[\w.-]{1,30} ){0,4}[Ee]rror: )"
+)
 # An exception with its words on a line of a log, above its traceback.
 _ABOVE_TRACEBACK = re.compile(
     r"\b(?P<name>[A-Z]\w{2,60}(?:Error|Exception)): (?P<said>[^\n]{15,1500}?)[. ]{0,3}"
@@ -183,7 +188,7 @@ def _lines_of_log(text: str) -> Iterator[Statement]:
         if (above := _ABOVE_TRACEBACK.search(tail)) is not None:
             yield Statement(words_as_one_line(tail[above.start() : above.end("said")]), above["name"], is_shaped=True)
         elif _HANDLER.search(said) is None and not _leads_on(said, text[line.end() : line.end() + _MAX_OF_HEAD]):
-            words = _LEVEL_NAME.sub("", words_as_one_line(line["words"] + _in_column(text, line)))
+            words = _LEVEL_NAME.sub("", _OF_PERSON.sub("", words_as_one_line(line["words"] + _in_column(text, line))))
             yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
 
 

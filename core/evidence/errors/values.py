@@ -10,6 +10,7 @@ import json
 import re
 from itertools import islice
 
+from prompt_debugger.core.base.http_status import status_name
 from prompt_debugger.core.base.json_values import as_object, strings_in
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
 from prompt_debugger.core.complete.backends.error_words import words_of_value
@@ -18,6 +19,7 @@ from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.known_errors import cause_of, classes_of, innermost
 
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
+_OF_HEAD = frozenset({"status", "statusCode", "headers", "requestID", "request_id"})  # of an answer without its body
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
 _NO_REASON = re.compile(r"(?i)(?:provider|upstream) returned (?:an )?error\W{0,3}\Z|(?:bad request|\d{3})\W{0,3}\Z")
 _OF_CLIENT = re.compile(r"(?i)\bfailed with status code \d{3}\W{0,3}\Z")  # axios, which keeps the body elsewhere
@@ -76,7 +78,7 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
     value = _read_batch(_read_agents(_read_minimax(_read_flagged(value))))
     if not _is_error(value):
         return _read_body_kept_as_text(value, status or _status_of(value))
-    words = words_of_value(_use_code_as_words(value))
+    words = words_of_value(_use_code_as_words(_use_status_as_words(value)))
     if not words.text and words.output is None:
         return None
     status = status or _status_of(value) or _status_of(as_object(value.get("error")))
@@ -136,6 +138,14 @@ def _use_code_as_words(value: JSONObject) -> JSONObject:
     if not isinstance(message, str) or message.strip() or not isinstance(named, str):
         return value
     return {**value, "error": {**error, "message": named}}
+
+
+def _use_status_as_words(value: JSONObject) -> JSONObject:
+    """Return a body whose error is only the status and the headers of an answer with the status in place of words."""
+    error = as_object(value.get("error"))
+    status = _status_of(error)
+    is_head = status is not None and isinstance(error.get("headers"), dict) and {*error} <= _OF_HEAD
+    return {**value, "error": {"message": status_name(status), "status": status}} if status and is_head else value
 
 
 def _read_body_kept_as_text(value: JSONObject, status: int | None) -> Refusal | None:

@@ -313,7 +313,7 @@ _MARKS: tuple[Mark, ...] = (
     ),
     Mark("llama.cpp", re.compile(r"\bAdded a [BE]OS token to the prompt [^\n]{0,80}but the prompt also "), _line),
     Mark("llama-cpp-python", re.compile(r"\bDetected duplicate leading \"[^\"\n]{1,40}\" in prompt"), _line),
-    Mark("llama.cpp", re.compile(r"\binput truncated, n_ctx = \d"), _line),
+    Mark("llama.cpp", re.compile(r"\binput truncated(?:, n_ctx = | \| n_ctx=)\d"), _line),
     Mark("llama.cpp", re.compile(r"\bnew prompt, n_ctx_slot = \d"), _too_long),
     Mark("llama.cpp", re.compile(r"\bforcing full prompt re-processing due to lack of cache data"), _cache_lost),
     Mark("llama.cpp", re.compile(r"\bslot context shift, n_keep = \d"), _line),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from prompt_debugger.core.known_errors._classes import (
     of_answers,
@@ -27,6 +28,7 @@ from prompt_debugger.core.known_errors._classes import (
     of_validators,
 )
 from prompt_debugger.core.known_errors._classes.base import Classified, ErrorClass, words_pattern
+from prompt_debugger.core.known_errors._fields import as_path
 from prompt_debugger.core.known_errors._listed import drop_listed_values
 from prompt_debugger.core.known_errors.base import is_cut_within
 
@@ -58,6 +60,7 @@ LOOSE = frozenset(error.name for error in of_fields.LOOSE)
 
 _MAX_WORDS = 2_000  # characters in which the words of a class are looked for
 _MAX_AROUND = 6_000
+_MAX_FIELDS = 12
 # Words at the place of a name that are none.
 _NO_NAME = re.compile(
     r"(?:the|an?|this|that|these|those|its?|which|what|your|our|any|all|some|one|such|is|are|was|be|been|not?|for|with"
@@ -93,7 +96,14 @@ def classes_of(words: str, around: str = "", *, is_of_api: bool = True) -> Itera
         }
         if "name" not in parts and parts:
             parts["name"] = next(iter(parts.values()))
-        yield Classified(error, parts)
+        yield Classified(error, parts, _fields_in(error, words))
+
+
+def _fields_in(error: ErrorClass, words: str) -> tuple[str, ...]:
+    """Return the fields that a sentence names, if it names several in the words of its class."""
+    found = words_pattern(error.each).finditer(words) if error.each else ()
+    fields = tuple(islice(dict.fromkeys(one[1] or as_path(one[2]) for one in found), _MAX_FIELDS))
+    return fields if len(fields) > 1 else ()
 
 
 def _stands_around(pattern: str, words: str, around: str) -> bool:

@@ -38,6 +38,7 @@ class ErrorClass:
         never_around: Pattern that must not be found in the words or around them; "" for none.
         is_distinctive: Whether only programs that handle chat requests say such words.
         look: What to look up in the request.
+        each: Pattern of all fields that the words name, where they may name several; "" if they name one at most.
         has_reason: Whether it says why something failed; what only reports that it did is believed last.
     """
 
@@ -53,6 +54,7 @@ class ErrorClass:
     never_around: str = ""
     is_distinctive: bool = True
     look: Look | None = None
+    each: str = ""
     has_reason: bool = True
 
 
@@ -63,10 +65,12 @@ class Classified:
     Attributes:
         error: The class.
         parts: What the words name, by the names of the parts.
+        fields: The fields that they name, where these are several.
     """
 
     error: ErrorClass
     parts: Mapping[str, str]
+    fields: tuple[str, ...] = ()
 
     @property
     def field(self) -> str | None:
@@ -77,12 +81,12 @@ class Classified:
     @property
     def means(self) -> str:
         """What happened, in a sentence."""
-        return _filled(self.error.means, self.parts)
+        return _filled(self.error.means, self.parts, self.fields)
 
     @property
     def remedy(self) -> str:
         """What to change, in sentences."""
-        return _filled(self.error.remedy, self.parts)
+        return _filled(self.error.remedy, self.parts, self.fields)
 
 
 @lru_cache(maxsize=1024)
@@ -91,8 +95,10 @@ def words_pattern(says: str) -> re.Pattern[str]:
     return re.compile(says, re.IGNORECASE)
 
 
-def _filled(text: str, parts: Mapping[str, str]) -> str:
+def _filled(text: str, parts: Mapping[str, str], fields: tuple[str, ...] = ()) -> str:
     def value(found: re.Match[str]) -> str:
+        if fields and found[1] == "field":
+            return f"`{'`, `'.join(fields[:-1])}` and `{fields[-1]}`"
         part = parts.get(found[1]) or (parts.get("name", "") if found[1] == "field" else "")
         part = part.strip("`\"' :,;").rstrip(".")
         return f"`{part[:_MAX_PART]}`" if part else found[2]

@@ -357,6 +357,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=r"\(Service: \w{1,40}, Status Code: \d{3}|\bmessage: (?:error: )?[a-z][^:/]{14}"
         r"|for url:? ?\S{1,300}+(?: \(request id: [^)]{1,120}\))?[ :,-]{1,4}"
         r"(?!for more|note|see )[a-z'\"{][^:/]{14}"
+        r"|status[_ ]?code[:= ]{1,3}[45]\d\d for (?:the )?(?:model|provider|request|deployment) \S{1,200}: [a-z'\"{]"
         r"|status[_ ]?code[:= ]{1,3}[45]\d\d ?[:,-] ?"
         r"(?!url|uri|for |path|method|headers?|request|body\W{0,3}$|see |retry)[a-z'\"{<\[].{14}",
     ),

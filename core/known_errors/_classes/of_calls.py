@@ -163,6 +163,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=r"json body|target type",
     ),
     ErrorClass(
+        "answer-lacks-key",
+        r"\bno value associated with key (?:\w{0,30}keys\(stringvalue: )?\W{0,2}(?P<field>choices|finish_reason"
+        r"|finishreason|tool_calls|toolcalls|system_fingerprint|completion_tokens|prompt_tokens|logprobs|refusal"
+        r"|reasoning_content|stop_reason)\b",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The server's answer lacks a field that the client requires",
+        "A server answered, and its answer, or an event of its stream, lacks {field|a field} that the types of this "
+        "client in Swift require. If that is `choices`, the answer is often an error.",
+        "The request needs no change: look at the body of the answer. If it is an error, its words say what went "
+        "wrong. Otherwise the server or gateway leaves out what OpenAI sends: update the client, or make that property "
+        "optional in its types.",
+    ),
+    ErrorClass(
         "answer-of-other-form",
         rf"(?:{_OF_ANSWER}|\berror in model response stream\b\W{{1,3}})"
         r"(?:unknown variant(?: {1,8}[`'\"](?P<name>[\w.-]{1,60}))?|invalid (?:type|value): "

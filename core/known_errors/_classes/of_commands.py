@@ -55,6 +55,16 @@ CLASSES: tuple[ErrorClass, ...] = (
         "between engines, so a new one may need an update. Requests need no change.",
     ),
     ErrorClass(
+        "template-name-unknown",
+        r"\bchat[ _]template (?:named? )?[`'\"](?P<name>[\w.-]{1,60})[`'\"] is not (?:registered|built ?in|known)\b",
+        Stage.COMPLETE,
+        Cause.SETTING,
+        "The server does not have the chat template that its options name",
+        "This release has no built-in template {name|of that name}; the server did not start.",
+        "Leave the option out, so that the template of the model is used; or give one of the names that the message "
+        "lists, or the path of a file. A model that is newer than the server needs an update. Requests need no change.",
+    ),
+    ErrorClass(
         "options-exclude",
         rf"{_OPTION.format('name')}.{{0,80}}? (?:are mutually exclusive|(?:is|are) (?:not compatible|incompatible) with"
         r"|(?:cannot|can't|must not|may not) be (?:combined|used|set|enabled|specified|given)(?: together)?(?: with)?\b"

@@ -255,7 +255,8 @@ FIRST: tuple[ErrorClass, ...] = (
         r"|multimodal )"
         r"?(?:part|block|chunk)s? ?type\b\W{0,4}(?P<name>\w{1,40})?"
         r"|(?:missing|invalid) ['\"`]?type['\"`]? field in (?:the )?(?:multi-?modal|content|message) part"
-        r"|(?:unsupported|unknown) (?:content|message content) (?:type|part)\b\W{0,4}(?P<kind>\w{1,40})?",
+        r"|(?:unsupported|unknown) (?:content|message content) (?:type|part)\b\W{0,4}(?P<kind>\w{1,40})?"
+        r"|\bcontent (?:blocks?|parts?) (?:are|is|were) expected to be (?:either )?(?:text|an?|of|one)\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "A part of a message's content has a type that the server does not know",

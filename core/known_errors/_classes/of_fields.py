@@ -48,10 +48,12 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The request has a field that is not accepted",
         "The server checks the request strictly and does not know {field|that field}.",
-        "Leave {field|the field that is named} out, wherever it occurs. Where a client, framework or "
-        "gateway adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
+        "Leave {field|the field that is named} out in every place. Where a client, framework or gateway "
+        "adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
         unless=r"\b(?!(?:Async)?(?:Completions|Messages|Responses"
         r"|Client)\.)[A-Z]\w{1,60}\.\w{1,60}\(\) got an unexpected",
+        each=r"\bunknown name \W{1,3}([\w$]{1,60})\W{1,3}(?: at |cannot find field)"
+        r"|\b([\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted",
     ),
     ErrorClass(
         "unsupported-value",
@@ -197,7 +199,8 @@ LOOSE: tuple[ErrorClass, ...] = (
     ),
     ErrorClass(
         "missing-field",
-        r"(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|value"
+        r"\bmust (?:provide|specify|include|send) an? (?P<lacking>[a-z]\w{1,40}) (?:parameter|field|argument)\b"
+        r"|(?:missing|lacks?) (?:the |a |an )?(?:required )?(?:field|parameter|argument|property|key|value"
         r")s?\b|missing [`'\"][\w.]{1,60}[`'\"] (?:field|parameter|argument|property|key)\b|field required|is (?:a "
         r")?required(?: field)?\b"
         r"|required (?:field|parameter|property)"

@@ -54,6 +54,16 @@ CLASSES: tuple[ErrorClass, ...] = (
         look=Look.PLACEHOLDER_IN_TEXT,
     ),
     ErrorClass(
+        "audio-wanted",
+        r"\brequires that either input content or output modality contain audio\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The model answers only requests with audio",
+        "This model is made for speech: the request has to contain audio, or to ask for it, and does neither.",
+        'Ask for audio (`"modalities": ["text", "audio"]` with `audio`) or send a part of type `input_audio`; for text '
+        "alone, name a model that is made for it.",
+    ),
+    ErrorClass(
         "media-not-taken",
         r"mmproj|vision (?:projector|encoder|adapter|tower).{0,60}?(?:not|missing|without|fail)"
         r"|does(?:n't| not) (?:support|take|accept|handle) (?:the |this )?(?:images?|vision|audio|video|multi-?modal"

@@ -172,8 +172,22 @@ CLASSES: tuple[ErrorClass, ...] = (
         "other than OpenAI's), and tool results in the form that this server knows.",
     ),
     ErrorClass(
+        "content-not-text",
+        r"\binvalid \W?content\W? type\W{1,3}expected (?:one of: )?\W{0,3}str(?:ing)?\b"
+        r"|\bmessages? content must be (?:a )?(?:string|str|text)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The content of a message is not a text",
+        "This server accepts `content` as one string only; the request sends a list of parts, or `null`.",
+        "Send `content` as one string: join the texts of its parts, leave out images, and write an absent text as "
+        '`""`. Many clients and gateways have a setting that joins the parts.',
+        look=Look.CONTENT_ABSENT,
+        unless=r"\b(?:model|answer|response|reply|repl(?:y|ies|ied)|returned)\b.{0,80}?\bcontent must\b",
+    ),
+    ErrorClass(
         "roles-out-of-order",
         r"roles? must alternate|must alternate"
+        r"|\b(?:user and assistant|assistant and user) (?:roles|messages|turns) should (?:be )?alternat(?:e|ing)\b"
         r"|(?:first|last) (?:message|turn|content|role)\b.{0,60}?\b(?:must|should|role|be|has to)"
         r"|conversation must (?:start|end|begin)|system (?:messages?|role).{0,30}?must (?:be|come)"
         r"|after the optional system"

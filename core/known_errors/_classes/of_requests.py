@@ -205,7 +205,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|(?:not compatible|incompatible) with\b(?! (?:your|this (?:approach|planner|version|release|platform))\b)"
         r"|only one of .{1,120}?(?:can|may|should|must|allowed)"
         r"|\bnot both\b|both .{1,60}? and .{1,60}? (?:cannot|are (?:set|specified))"
-        r"|unsupported combination|is unsupported (?:with|when)"
+        r"|unsupported combination|\binvalid combination of (?=\w{2,40} and \w)|is unsupported (?:with|when)"
         r"|\bcannot both be (?:specified|set|used|defined|provided)\b|\bplease use only one\b"
         r"|\b(?:cannot|can't) (?:be defined|be combined|be used|be set) (?:at the same time|in the same (?:request"
         r"|turn))\b"

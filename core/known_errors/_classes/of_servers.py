@@ -68,7 +68,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "server allows.",
         "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too long; or start "
         "the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp, `num_ctx` of Ollama).",
-        unless=r"allowed number of output tokens|nesting depth|cannot be broadcast|rate.?limit|per (?:minute|hour|day"
+        unless=r"\binput truncated\b"
+        r"|allowed number of output tokens|nesting depth|cannot be broadcast|rate.?limit|per (?:minute|hour|day"
         r"|min)\b|kv cache|(?:string|array) too long"
         r"|got an? (?:string|array) with length|\bmax output: |\breserved output\b|\bset this value to\b",
     ),
@@ -243,6 +244,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Set `model` to one that the server serves (`/v1/models` lists them).",
         unless=r"does not support|support tools|could not load model|with internal loader|model version v\d"
         r"|for function calling",
+    ),
+    ErrorClass(
+        "other-path-wanted",
+        r"(?<![\w/])(?P<path>/(?:v\d{1,2}/)?(?:chat/completions|completions|responses|messages)) is (?:not|no longer) "
+        r"(?:supported|available|served|enabled)\b.{0,40}?\buse (?:the )?[`'\"]?(?P<name>/(?:v\d{1,2}/)?[a-z]\w{1,30}"
+        r"(?:/\w{1,30})?)",
+        Stage.COMPLETE,
+        Cause.ADDRESS,
+        "The server does not serve the API that the request was sent to",
+        "It accepts requests of another API, which its message names: {name|another path}.",
+        "Set the client to the API of {name|that path}; the bodies of the two differ, so the path alone does not "
+        "help. If the client has no such setting, put a gateway in between that converts.",
     ),
     ErrorClass(
         "nothing-at-path-of-api",

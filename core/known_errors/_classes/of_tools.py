@@ -73,6 +73,30 @@ FIRST: tuple[ErrorClass, ...] = (
         "one yet.",
     ),
     ErrorClass(
+        "schema-type-absent",
+        r"\b(?P<place>[\w.\[\]]{0,200}schema\.properties[\w.\[\]]{1,200})\.type: must be specified\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A place of a schema has no `type`",
+        "Gemini's schemas need a `type` at every place, and {place|one of them} has none: usually it is `anyOf`, a "
+        "union or any value.",
+        "Give that place one `type`: in place of a union, write one object whose fields are optional, with a field "
+        "that says which case it is. In newer releases send the schema as `responseJsonSchema` or "
+        "`parametersJsonSchema`, which accepts JSON Schema unchanged.",
+    ),
+    ErrorClass(
+        "list-for-object",
+        r"unknown name \W{1,3}(?!type\b)(?P<name>[\w$]{1,60})\W{1,3} at \W{1,2}"
+        r"(?P<place>(?![\w.\[\]]{0,200}(?:schema|parameters|tools|declarations))[\w.\[\]]{1,200})\W{1,3} ?"
+        r"proto field is not repeating, cannot start list",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A field of the request is a list where the API accepts one value",
+        "At {place|its place}, {name|the field} arrived as a list, and the API expects an object or one value there.",
+        "Send {name|it} as an object, or leave it out while it is empty. PHP writes an empty array as `[]`, also where "
+        "an object is meant: a client in PHP has to leave it out, or to write `new stdClass()`.",
+    ),
+    ErrorClass(
         "schema-type-list",
         r"proto field is not repeating, cannot start list",
         Stage.REQUEST,
