@@ -11,7 +11,7 @@ from prompt_debugger.core.complete.backends.listed_faults import faults_in
 from prompt_debugger.core.evidence.errors.sentences import status_in
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.printed_values import HALF_ESCAPE, MAX_LITERAL, as_double
-from prompt_debugger.core.known_errors import quoted_output, recognise_error
+from prompt_debugger.core.known_errors import classes_of, quoted_output, recognise_error
 
 MAX_STARTS = 40  # bodies that are tried within one text
 BODY = re.compile(
@@ -37,6 +37,7 @@ def cut_body_in(text: str) -> Refusal | None:
     """Return the words of a body that is cut within its message, where a table knows them; else `None`."""
     if _IN_STRING.search(text) is not None:
         text = text.replace("\\n", "\n")
+    without_reason = None
     for start in islice(BODY.finditer(text), MAX_STARTS):
         found = _MESSAGE_OF_CUT.search(text, start.start(), start.start() + MAX_LITERAL)
         if found is None:
@@ -49,8 +50,17 @@ def cut_body_in(text: str) -> Refusal | None:
         is_error = _SAYS_ERROR.search(text, start.start(), found.start()) is not None
         if isinstance(words, str) and (recognise_error(words) is not None or (is_error and len(words) > _MIN_WORDS)):
             reason = words_of_value({"message": words}) if faults_in(words) else ServerWords(words.strip(), None)
-            return Refusal(status_in(text[start.start() :][:300]), reason.text, reason.field)
-    return None
+            refusal = Refusal(status_in(text[start.start() :][:300]), reason.text, reason.field)
+            if not _is_without_reason(words):
+                return refusal
+            without_reason = without_reason or refusal
+    return without_reason
+
+
+def _is_without_reason(words: str) -> bool:
+    """Return whether words only report that something failed, as a gateway's do, whose body has the reason within."""
+    found = next(classes_of(words), None)
+    return found is not None and not found.error.has_reason
 
 
 def _joint(broken: re.Match[str]) -> str:

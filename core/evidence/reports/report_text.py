@@ -99,6 +99,8 @@ _CLOSED_LINE = re.compile(
     r"(?P<closer>(?:^|(?<=\n))[ \t]{0,8}(?:</[\w:|]{1,40}>|\[/[A-Z_]{1,40}\]))[ \t]{1,8}[^\n<>{}\[\]]{4,300}\Z"
 )
 _OPEN_CALL = re.compile(r"\s*+(?:<tool_call>\s*+)?<function=[\w.-]{1,100}>\s*+<parameter=[\w.-]{1,100}>\s")
+_SAID_WORD = re.compile(r"[^\W\d_]{2,}")
+_OF_OUTPUT = re.compile(r"[{}<>\[\]|=]")
 _ENDS = (">", "]", ")", "}", "\uff5c")
 
 
@@ -181,10 +183,21 @@ def shown_output(prose: str) -> str | None:
         if lines:
             found.append("\n".join(lines))
         lines = []
-    found = [_CLOSED_LINE.sub(r"\g<closer>", text) for text in found]
+    found = [_CLOSED_LINE.sub(r"\g<closer>", _without_words_below(text)) for text in found]
     kept = [text for text in found if _is_to_its_end(text) and recognise(text) is Form.OUTPUT]
     kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is not an output
     return kept[0] if len({*kept}) == 1 else None
+
+
+def _without_words_below(text: str) -> str:
+    """Return lines that begin with a marker without a person's words below the line that ends with the last one."""
+    ends = [marker.end() for marker in MARKER.finditer(text)]
+    last = ends[-1] if ends else 0
+    line_end = text.find("\n", last)
+    closed = line_end if ends and line_end > 0 and not text[last:line_end].strip() else 0
+    words = text[closed:]
+    is_told = closed > 0 and _OF_OUTPUT.search(words) is None and len(_SAID_WORD.findall(words)) >= _MIN_TOLD
+    return text[:closed] if closed and is_told else text
 
 
 def _is_to_its_end(text: str) -> bool:

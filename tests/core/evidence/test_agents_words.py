@@ -118,6 +118,19 @@ def test_half_of_a_known_sentence_at_the_end_of_a_cut_body_is_known():
     assert "results of all calls" in findings_of(text)["PD100"].fix
 
 
+def test_a_gateways_cut_body_is_read_for_the_reason_within_it():
+    inner = '{\\n  "error": {\\n    "code": 400,\\n    "message": "unexpected `tool_use_id` found in `tool_result`"}}'
+    text = f"{{'error': {{'message': 'Provider returned error', 'metadata': {{'raw': '{inner}', 'provider_name': 'An"
+
+    assert "unexpected `tool_use_id`" in findings_of(text)["PD100"].title
+
+
+def test_a_gateways_cut_body_without_a_reason_within_it_has_none():
+    text = "{'error': {'message': 'Provider returned error', 'code': 400, 'metadata': {'raw': '', 'provider_name': 'An"
+
+    assert "without its reason" in findings_of(text)["PD100"].title
+
+
 def test_half_of_a_sentence_that_goes_on_otherwise_is_not():
     text = '{"error":{"message":"messages.3: `tool_use` ids were found without `tool_res at all"}}'
 

@@ -7,7 +7,8 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import Form, read_evidence
-from prompt_debugger.core.evidence.reports.report_text import not_recognised
+from prompt_debugger.core.evidence.reports.report_text import not_recognised, shown_output
+from tests.attacks.growth import grows_linearly
 
 OUTPUT = '<tool_call>\n{"name": "book", "arguments": {"seat": "12A"}}\n</tool_call>'
 TITLE = "[Bug]: Seats are not booked #4711\n\nsomeone opened on Mar 3, 2026\n\n"
@@ -25,6 +26,32 @@ def test_an_output_that_is_in_the_prose_of_a_report_is_that_line_alone():
     )
 
     assert shown(text).raw == '<|tool_call_start|>[book(seat="12A")]<|tool_call_end|>'
+
+
+SAID_BELOW = "## Which server?\n\nLM Studio 0.4\n\n## Description\n\nIt answers like this:\n"
+
+
+def test_words_of_a_person_on_the_line_below_an_output_are_not_part_of_it():
+    call = '<|tool_call_start|>[book(seat="12A")]<|tool_call_end|>'
+    text = f"{SAID_BELOW}{call}\nand the server gives me the very same thing, in its content, with no tool_calls\n"
+
+    assert shown_output(text) == call
+    assert shown(text).words == f"a raw output of {len(call)} characters"
+
+
+@pytest.mark.parametrize(
+    "below", ["and no more", "and then it goes on with <|im_start|> and some words of another turn"]
+)
+def test_few_words_below_an_output_or_those_with_markup_are_not_cut_off(below):
+    call = '<|tool_call_start|>[book(seat="12A")]<|tool_call_end|>'
+
+    assert shown_output(f"{SAID_BELOW}{call}\n{below}\n") is None
+
+
+def test_the_words_below_an_output_are_looked_for_in_linear_time():
+    piece = "<tool_call> "
+
+    assert grows_linearly(lambda count: shown_output("<tool_call>\n" + piece * count + "\nwords"), first=500)
 
 
 def test_markup_that_a_report_only_mentions_is_not_an_output():
