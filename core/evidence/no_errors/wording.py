@@ -46,10 +46,22 @@ def is_of_page(words: str) -> bool:
     return len({*_STATUS.findall(words)}) > _MAX_STATUSES
 
 
+# What a tracker's form asks the reporter: `### What version of X is running?`
+_OF_FORM = re.compile(
+    r"(?:what|which) (?:(?:\w{1,12} ){0,2}?(?:version|release|model|models|platform|operating system|os|browser|"
+    r"terminal|terminal emulator|subscription|provider|issue|steps|feature|variant|computer|device|environment)\b"
+    r"|(?:is|was|are|were) the (?:bug|issue|problem|expected|actual|current|error)\b"
+    r"|happened\b|did you (?:expect|do)\b|do you (?:see|expect)\b|are you (?:seeing|using|trying)\b)"
+    r"|how (?:can|could|do|did) (?:we|you|i|one) (?:reproduce|trigger)\b",
+    re.IGNORECASE,
+)
+
+
 def is_faq(text: str) -> bool:
     r"""Return whether a text lists questions that come often: it quotes errors that other people got.
 
     >>> is_faq("1. Why so?\n2. It says `x`. Why?"), is_faq("1. Why so?\n2. And how?\n3. Any more?")
     (False, True)
     """
-    return len(_QUESTION.findall(text)) >= _MIN_QUESTIONS
+    asked = sum(_OF_FORM.search(question[0]) is None for question in _QUESTION.finditer(text))
+    return asked >= _MIN_QUESTIONS

@@ -124,3 +124,30 @@ def test_a_flood_is_read_in_linear_time(unit: str) -> None:
 @pytest.mark.parametrize("unit", ["x1", "word", "# word", "A line, "])
 def test_a_long_line_above_an_error_is_read_in_linear_time(unit: str) -> None:
     assert grows_linearly(lambda count: spoken_error(unit * count + "1\nError: no such thing"), first=2_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        (
+            "### What version of Acme is running?\n\n2\n\n### Which model were you using?\n\nA\n\n### What happened?\n",
+            False,
+        ),
+        ("- What platform is your computer?\n- What issue are you seeing?\n- How can we reproduce the bug?\n", False),
+        ("### What is a token limit?\n### Which key do I need?\n### Why is my model slow?\n", True),
+        ("### What version is it?\n### Why does it say 429?\n### When is it back?\n### How long does it take?\n", True),
+    ],
+)
+def test_the_questions_of_a_trackers_form_are_no_list_of_common_questions(text: str, is_one: bool) -> None:
+    assert is_faq(text) is is_one
+
+
+def test_an_error_below_the_questions_of_a_trackers_form_is_read() -> None:
+    form = "### What version of A is running?\n\n2\n\n### Which model is it?\n\nA\n\n### What issue are you seeing?\n"
+    error = "API Error: 400 {'error': {'message': 'tools[0].function.name: a name is required', 'code': 400}}"
+
+    assert read_evidence(f"{form}\n```\n{error}\n```\n").error is not None
+
+
+def test_questions_are_told_apart_in_linear_time() -> None:
+    assert grows_linearly(lambda count: is_faq("## What a " + "b " * count + "?\n## " + "what " * count), first=2_000)
