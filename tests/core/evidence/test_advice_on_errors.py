@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.no_errors.advice import drop_advice_on_errors, is_section_on_errors
 from prompt_debugger.core.evidence.no_errors.settings import is_settings
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import findings
 
 PAGES = (
     "Common Issues\n\n1. **Invalid API key**: Use the public key.\n2. **CORS errors**: Check the domain.\n",
@@ -39,28 +38,20 @@ REPORTS = (
 )
 
 
-async def _findings(text: str) -> list[str]:
-    try:
-        trace = await show_evidence(read_evidence(text))
-    except RequestError:
-        return []
-    return [f"{one.code} {one.title}" for one in trace.findings]
-
-
 @pytest.mark.parametrize("page", PAGES)
 async def test_advice_conditions_and_judgements_report_no_error(page: str) -> None:
-    assert await _findings(page) == []
+    assert await findings(page) == []
 
 
 @pytest.mark.parametrize("report", REPORTS)
 async def test_an_error_that_came_is_reported(report: str) -> None:
-    assert [one[:5] for one in await _findings(report)] == ["PD100"]
+    assert [one[:5] for one in await findings(report)] == ["PD100"]
 
 
 async def test_a_field_that_is_null_is_no_error_in_a_longer_line() -> None:
     line = '{"response": {"id": "r", "error": null, "max_output_tokens": 128000, "tools": [{"search_context_size": "m'
 
-    assert not any(one.startswith("PD100") for one in await _findings(line))
+    assert not any(one.startswith("PD100") for one in await findings(line))
 
 
 async def test_logins_that_a_system_refuses_say_nothing_of_a_key() -> None:
@@ -69,7 +60,7 @@ async def test_logins_that_a_system_refuses_say_nothing_of_a_key() -> None:
         "sshd[18557]: error: Received disconnect from 10.0.0.1: 14: No more authentication methods.\n"
     )
 
-    assert await _findings(log) == []
+    assert await findings(log) == []
 
 
 def test_a_persons_section_is_no_page() -> None:

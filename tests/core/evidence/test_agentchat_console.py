@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 ASKED = "---------- TextMessage (user) ----------\nWhat is the weather in Oslo?\n"
 MEMORY = (
@@ -24,10 +22,6 @@ RESULT = (
 def called(arguments: str) -> str:
     call = f"[FunctionCall(id='call_1', arguments='{arguments}', name='get_weather')]"
     return f"---------- ToolCallRequestEvent (helper) ----------\n{call}\n[Prompt tokens: 71, Completion tokens: 18]\n"
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def test_calls_and_results_are_a_history_and_the_last_text_is_the_answer() -> None:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.copying.escaping import escape_content
 from prompt_debugger.core.evidence.reports.split import split
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"city": "Bern"}}\n</tool_call>'
 BELOW = "Model Response Incomplete\nThe model failed to use any tools in its response."
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def codes_of(text: str) -> set[str]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Certainty, Severity, Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.base.types import Certainty, Severity
+from prompt_debugger.core.evidence import read_evidence
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 PROMPT = "<bos><start_of_turn>user\nHow warm is it in Oslo?<end_of_turn>\n<start_of_turn>model\n"
 RENDER = "text = tok.apply_chat_template(messages, tools=[warmth], add_generation_prompt=True, tokenize=False)\n"
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def read(text: str) -> None:

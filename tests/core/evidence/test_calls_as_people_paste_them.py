@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
+from prompt_debugger.core.evidence import Part, read_evidence
 from prompt_debugger.core.evidence.copying.wrapped import unwrap
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 RPC = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "arguments": {"q": "rain"}}}'
 TOOLS = [{"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}]
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def answer(content: str, model: str = "m") -> str:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import shown
 
 CALL = "{'id': 'c1', 'type': 'function', 'function': {'name': 'get_time', 'arguments': \"{'zone': 'UTC'}\"}}"
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def codes(text: str) -> set[str]:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.diagnose.calls.client_markup import find_client_call
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from tests.core.evidence.pasted import shown
 
 NOT_QUOTED = "does not quote the output"
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
-
-
-def shown(text):
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def finding_of(text, code):

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import shown
 
 CUT = '{"raw": "<tool_call>\\n{\\"name\\": \\"get_weather\\", \\"arguments\\": {\\"city\\": \\'
 WHOLE = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
 PRINTED = "{'name': 'get_weather', 'arguments': '{\"city\": \"Oslo\"}'}"
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 @pytest.mark.parametrize("text", [f"she wrote:\n| {CUT}\n\n{WHOLE}", f'the "content":\n\n~~~text\n{CUT[:-1]}Os\n~~~'])

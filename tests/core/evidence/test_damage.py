@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import shown
 
 CALL = '<tool_call>\n{"name": "find", "arguments": {"word": "rain"}}\n</tool_call><|im_end|>'
 MADE = {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": '{"word": "rain"}'}}
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def codes(text: str) -> set[str]:

@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.no_errors.documentation import drop_documentation, has_front_matter, is_heading
+from tests.core.evidence.pasted import findings
 
 PAGES = (
     '---\ntitle: "Summaries"\n---\nThe summary model must be installed. If `summary_model` is empty, it fails with '
@@ -35,26 +34,18 @@ REPORTS = (
 )
 
 
-async def _findings(text: str) -> list[str]:
-    try:
-        trace = await show_evidence(read_evidence(text))
-    except RequestError:
-        return []
-    return [f"{one.code} {one.title}" for one in trace.findings]
-
-
 @pytest.mark.parametrize("page", PAGES)
 async def test_a_page_that_speaks_of_errors_reports_none(page: str) -> None:
-    assert await _findings(page) == []
+    assert await findings(page) == []
 
 
 @pytest.mark.parametrize("report", REPORTS)
 async def test_an_error_that_came_is_reported(report: str) -> None:
-    assert [one[:5] for one in await _findings(report)] == ["PD100"]
+    assert [one[:5] for one in await findings(report)] == ["PD100"]
 
 
 async def test_a_model_that_does_not_load_is_no_unknown_name() -> None:
-    (found,) = await _findings(REPORTS[-1])
+    (found,) = await findings(REPORTS[-1])
 
     assert "could not load model: rpc error" in found
     assert "does not serve" not in found
@@ -63,8 +54,8 @@ async def test_a_model_that_does_not_load_is_no_unknown_name() -> None:
 async def test_an_option_that_ollama_leaves_out_is_no_refused_request() -> None:
     line = 'time=2026-03-02T10:11:12.345Z level={} source=types.go:654 msg="{}" option=tfs_z'
 
-    assert await _findings(line.format("WARN", "invalid option provided")) == []
-    assert await _findings(line.format("ERROR", "invalid model name: error=unknown model")) != []
+    assert await findings(line.format("WARN", "invalid option provided")) == []
+    assert await findings(line.format("ERROR", "invalid model name: error=unknown model")) != []
 
 
 @pytest.mark.parametrize("piece", ["- Use `a` ", "**a**\n", "\u251c\u2500 ", "If there is ", "AError ", "a: b\n", "# "])

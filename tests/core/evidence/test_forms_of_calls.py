@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from math import isqrt
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.reports.leads import is_of_other
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import codes, shown
 
 CALL = '<tool_call>\\n{"name": "get_time", "arguments": {}}\\n</tool_call>'
 INVOKE = (
     '<minimax:tool_call>\\n<invoke name=\\"run\\">\\n<parameter name=\\"cmd\\">ls</parameter>\\n</invoke>\\n'
     "</minimax:tool_call>"
 )
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
-
-
-def codes(text: str) -> list[str]:
-    return [one.code for one in shown(text).findings]
 
 
 def grown(*texts: str) -> str:

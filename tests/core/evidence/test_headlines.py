@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
-from prompt_debugger.core.base.types import Severity, Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.base.types import Severity
+from prompt_debugger.core.evidence import read_evidence
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 DEEPSEEK = (
     '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>find<｜tool▁sep｜>{"id": 7}<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
@@ -17,10 +17,6 @@ DEEPSEEK = (
 XML = "<tool_call>\n<function=find>\n<parameter=id>\n7\n</parameter>\n</function>\n</tool_call>"
 SERVE = "vllm serve Qwen/Qwen3-Coder-Next --enable-auto-tool-choice --tool-call-parser"
 COMMAND = "vllm serve deepseek-ai/DeepSeek-V3.1 --enable-auto-tool-choice --tool-call-parser deepseek_v3"
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def test_a_parser_of_another_notation_is_named_with_the_call():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.no_errors.docstrings import drop_docstrings
 from prompt_debugger.core.evidence.no_errors.programs import drop_handlers
 from prompt_debugger.core.evidence.no_errors.release_notes import drop_release_notes
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import findings
 
 NOT_REPORTED = (
     "## 1.4.0\n\n- Fixed a `RemoteProtocolError` when a stream ends early. (#129)\n- Added `ConnectTimeout` for slow "
@@ -39,22 +38,14 @@ REPORTED = (
 )
 
 
-async def _findings(text: str) -> list[str]:
-    try:
-        trace = await show_evidence(read_evidence(text))
-    except RequestError:
-        return []
-    return [f"{one.code} {one.title}" for one in trace.findings]
-
-
 @pytest.mark.parametrize("text", NOT_REPORTED)
 async def test_what_only_speaks_of_errors_reports_none(text: str) -> None:
-    assert await _findings(text) == []
+    assert await findings(text) == []
 
 
 @pytest.mark.parametrize("text", REPORTED)
 async def test_an_error_beside_a_list_or_a_docstring_is_reported(text: str) -> None:
-    assert [one[:5] for one in await _findings(text)] == ["PD100"]
+    assert [one[:5] for one in await findings(text)] == ["PD100"]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +82,9 @@ NOT_LISTED = (
 
 @pytest.mark.parametrize("text", [*LISTED, *LINES])
 async def test_lists_of_statuses_settings_and_conditions_report_none(text: str) -> None:
-    assert await _findings(text) == []
+    assert await findings(text) == []
 
 
 @pytest.mark.parametrize("text", NOT_LISTED)
 async def test_one_status_and_a_reported_setting_are_errors(text: str) -> None:
-    assert [one[:5] for one in await _findings(text)] == ["PD100"]
+    assert [one[:5] for one in await findings(text)] == ["PD100"]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.evidence import Part
 from prompt_debugger.core.evidence.reports.mentions import mentioned_server
+from tests.core.evidence.pasted import shown
 
 CALL = '<tool_call>\n{"name": "find_book", "arguments": {"isbn": "7"}}\n</tool_call>'
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def message(content: str, **fields: object) -> str:

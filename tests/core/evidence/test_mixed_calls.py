@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from tests.core.evidence.pasted import shown
 
 CALL = "{'id': 'c1', 'type': 'function', 'function': {'name': 'f', 'arguments': '{\"a\": 1}'}}"
 REFUSED = "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details."
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def titles(text: str) -> dict[str, str]:

@@ -8,12 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.copying.clean import clean
 from prompt_debugger.core.evidence.copying.json_strings import decode_text
 from prompt_debugger.core.evidence.copying.markdown_table import unfold_tables
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import findings_or_refusal
 
 CALL = "<tool_call>\n<function=find>\n<parameter=word>\nrain\n</parameter>\n</function>\n</tool_call>"
 PAIR = json.dumps(
@@ -55,40 +54,36 @@ CHANGES: dict[str, Callable[[str], str]] = {
 }
 
 
-async def _findings(text: str) -> list[str]:
-    try:
-        trace = await show_evidence(read_evidence(text))
-    except RequestError as refused:
-        return [str(refused)]
-    return [f"{one.code} {one.title}" for one in trace.findings]
-
-
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("text", [CALL, PAIR, TOKENS], ids=["a call", "an exchange", "an output and its message"])
 async def test_what_is_around_each_line_changes_nothing(text: str, change: Callable[[str], str]) -> None:
-    assert await _findings(change(text)) == await _findings(text)
+    assert await findings_or_refusal(change(text)) == await findings_or_refusal(text)
 
 
 async def test_a_log_with_its_lines_joined_ends_the_output_where_the_next_entry_begins() -> None:
-    assert await _findings(LOG.replace("\n", " ")) == await _findings(LOG)
-    assert "ends inside a string" in (await _findings(LOG))[0]
+    assert await findings_or_refusal(LOG.replace("\n", " ")) == await findings_or_refusal(LOG)
+    assert "ends inside a string" in (await findings_or_refusal(LOG))[0]
 
 
 async def test_tokens_with_bars_do_not_end_a_cell() -> None:
     cell = TOKENS.replace("\n", "<br>")
 
-    assert await _findings(f"| output |\n|---|\n| {cell} |\n") == await _findings(TOKENS)
+    assert await findings_or_refusal(f"| output |\n|---|\n| {cell} |\n") == await findings_or_refusal(TOKENS)
 
 
 @pytest.mark.parametrize("text", [CALL, TOKENS], ids=["a call", "an output and its message"])
 async def test_a_table_of_one_column_is_no_frame(text: str) -> None:
-    assert await _findings(f"| output |\n|---|\n| {text.replace(chr(10), '<br>')} |\n") == await _findings(text)
+    assert await findings_or_refusal(
+        f"| output |\n|---|\n| {text.replace(chr(10), '<br>')} |\n"
+    ) == await findings_or_refusal(text)
 
 
 async def test_data_as_code_in_a_cell_is_read() -> None:
     cell = TOKENS.replace("\n", " ").replace("|", "\\|")
 
-    assert await _findings(f"| what | text |\n|---|---|\n| output | `{cell}` |\n") == await _findings(TOKENS)
+    assert await findings_or_refusal(
+        f"| what | text |\n|---|---|\n| output | `{cell}` |\n"
+    ) == await findings_or_refusal(TOKENS)
 
 
 def _request(*tools: str) -> str:
@@ -107,9 +102,9 @@ def _answer(name: str) -> dict[str, object]:
 async def test_an_answer_belongs_to_the_request_that_it_came_with() -> None:
     exchange = json.dumps({"request": json.loads(_request("save")), "response": _answer("save")})
 
-    assert await _findings(f"{_request('find')}\n\n{exchange}") == []
-    assert await _findings(f"{json.dumps(_answer('find'))}\n\n{exchange}") == []
-    (found,) = await _findings(f"{_request('find')}\n\n{json.dumps(_answer('save'))}")
+    assert await findings_or_refusal(f"{_request('find')}\n\n{exchange}") == []
+    assert await findings_or_refusal(f"{json.dumps(_answer('find'))}\n\n{exchange}") == []
+    (found,) = await findings_or_refusal(f"{_request('find')}\n\n{json.dumps(_answer('save'))}")
     assert found == "PD501 The answer calls `save`, which the request does not offer."
 
 
@@ -117,17 +112,17 @@ async def test_an_answer_of_other_words_is_not_of_an_exchange() -> None:
     exchange = json.dumps({"request": json.loads(_request("save")), "response": _answer("save")})
     other = "content: 'Bears hear the leaves of a birch.'\nfinish_reason: stop\n"
 
-    assert await _findings(f"{exchange}\n\n{other}") == []
+    assert await findings_or_refusal(f"{exchange}\n\n{other}") == []
 
 
 async def test_an_output_is_not_that_of_a_message_with_other_words() -> None:
     output = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a.md"}}\n</tool_call>'
     message = {"role": "assistant", "content": "Bears hear the leaves of a birch and read every line they can."}
 
-    assert not any(one.startswith("PD401") for one in await _findings(f"{output}\n\n{json.dumps(message)}"))
+    assert not any(one.startswith("PD401") for one in await findings_or_refusal(f"{output}\n\n{json.dumps(message)}"))
     raw = f"I look it up in the notes that we wrote.\n{output}"
     same = {"role": "assistant", "content": "I look it up in the notes that we wrote."}
-    found = await _findings(f"Raw output:\n\n```\n{raw}\n```\n\n```json\n{json.dumps(same)}\n```\n")
+    found = await findings_or_refusal(f"Raw output:\n\n```\n{raw}\n```\n\n```json\n{json.dumps(same)}\n```\n")
     assert any(one.startswith("PD401") for one in found)
 
 
@@ -137,11 +132,11 @@ async def test_a_message_above_a_stream_is_no_event_of_it() -> None:
     deltas = [{"delta": {"role": "assistant", "tool_calls": [piece]}, "index": 0}, {"delta": {}, "index": 0}]
     stream = "\n\n".join(f"data: {json.dumps({'choices': [one]})}" for one in deltas)
 
-    assert not any("findsave" in one for one in await _findings(f"{message}\n\n{stream}\n\ndata: [DONE]"))
+    assert not any("findsave" in one for one in await findings_or_refusal(f"{message}\n\n{stream}\n\ndata: [DONE]"))
 
 
 async def test_a_request_that_begins_in_its_messages_may_have_set_a_limit() -> None:
-    (found,) = await _findings(PAIR[PAIR.index('messages"') :])
+    (found,) = await findings_or_refusal(PAIR[PAIR.index('messages"') :])
 
     assert found == "PD322 The answer was cut by a limit on its tokens."
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
 from prompt_debugger.core.evidence.no_errors.names import drop_headed, drop_listed_names, drop_names, has_come
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import findings
 
 BODY = '{"error": {"message": "messages is required", "type": "invalid_request_error"}}'
 ANSWER = '{"id": "x", "choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}'
@@ -74,27 +74,19 @@ REPORTED = {
 }
 
 
-async def _findings(text: str) -> list[str]:
-    try:
-        trace = await show_evidence(read_evidence(text))
-    except RequestError:
-        return []
-    return [f"{one.code} {one.title}" for one in trace.findings]
-
-
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
 async def test_what_only_names_errors_reports_none(text: str) -> None:
-    assert await _findings(text) == []
+    assert await findings(text) == []
 
 
 @pytest.mark.parametrize("text", REPORTED.values(), ids=REPORTED)
 async def test_an_error_that_came_is_reported(text: str) -> None:
-    assert [one[:5] for one in await _findings(text)] == ["PD100"]
+    assert [one[:5] for one in await findings(text)] == ["PD100"]
 
 
 async def test_a_printed_copy_of_a_call_in_an_answer_is_named_so() -> None:
     content = "Tool call:\\n{'name': 'get_weather', 'args': {'city': 'Graz'}}"
-    (found,) = await _findings(ANSWER.replace("Hi", content))
+    (found,) = await findings(ANSWER.replace("Hi", content))
 
     assert (
         found == "PD426 A tool call to `get_weather` is in content as a printed copy of a call that no server parses."

@@ -8,27 +8,20 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.no_errors.advice import shows_possible_error
 from prompt_debugger.core.evidence.no_errors.catalogues import is_catalogue
 from prompt_debugger.core.evidence.no_errors.programs import writes_markers
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import MARKER
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import findings_or_refusal
 from tests.yaml_files import read_yaml
 
 BODY = '{\n  "error": "the model gave up"\n}'
 REFUSED = "Error code: 401 - {'statusCode': 401, 'message': 'Access token is missing, or has expired.'}"
 
 UNREAD = read_yaml(Path(__file__).with_name("pages_of_projects.yml"))
-
-
-async def _found(text: str) -> list[str]:
-    try:
-        trace = await show_evidence(read_evidence(text))
-    except RequestError as refused:
-        return [str(refused)]
-    return [f"{one.code} {one.title}" for one in trace.findings]
 
 
 @pytest.mark.parametrize("text", UNREAD.values(), ids=UNREAD)
@@ -62,7 +55,7 @@ def test_what_a_server_gave_is_read(text: str, words: str) -> None:
     ],
 )
 async def test_an_error_that_came_is_reported(text: str) -> None:
-    assert [one[:5] for one in await _found(text)] == ["PD100"]
+    assert [one[:5] for one in await findings_or_refusal(text)] == ["PD100"]
 
 
 async def test_instructions_of_pydantic_ai_are_one_message() -> None:
@@ -86,7 +79,7 @@ async def test_instructions_of_pydantic_ai_are_one_message() -> None:
         ("system", "Roll dice again."),
         ("user", "Roll"),
     ]
-    assert not any(one.startswith("PD121") for one in await _found(json.dumps(asked)))
+    assert not any(one.startswith("PD121") for one in await findings_or_refusal(json.dumps(asked)))
 
 
 async def test_a_declaration_of_tools_in_a_prompt_is_no_call() -> None:
@@ -95,9 +88,11 @@ async def test_a_declaration_of_tools_in_a_prompt_is_no_call() -> None:
         "<description>The weather</description>\n</function>\n</tools>\n"
     )
 
-    assert not any(one.startswith(("PD426", "PD463")) for one in await _found(declared))
+    assert not any(one.startswith(("PD426", "PD463")) for one in await findings_or_refusal(declared))
     call = "I look.\n<function>\n<name>get_weather</name>\n<arguments>{}</arguments>\n</function>\n"
-    assert any("get_weather" in one for one in await _found(json.dumps({"role": "assistant", "content": call})))
+    assert any(
+        "get_weather" in one for one in await findings_or_refusal(json.dumps({"role": "assistant", "content": call}))
+    )
 
 
 async def test_code_that_a_model_writes_below_its_thoughts_is_an_output() -> None:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.near_names import closest
-from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
+from prompt_debugger.core.evidence import Part, read_evidence
 from prompt_debugger.core.evidence.logs.partial_parse import drop_progress
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
+from tests.core.evidence.pasted import said, shown
 
 
 def codes(text: str) -> set[str]:
     return {one.code for one in shown(text).findings}
-
-
-def said(text: str) -> str:
-    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in shown(text).findings)
 
 
 @pytest.mark.parametrize(

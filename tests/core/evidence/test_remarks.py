@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from tests.core.evidence.pasted import shown
 
 STREAM = """This is what my agent gets (the tool is another agent):
 
@@ -25,10 +22,6 @@ STREAM = """This is what my agent gets (the tool is another agent):
     }
 ]
 """
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def test_json_with_a_remark_below_a_sentence_is_read():

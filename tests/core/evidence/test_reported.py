@@ -1,17 +1,12 @@
 """Answers that a report describes and does not show, and several answers in one report."""
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import shown
 
 FENCE = "```"
-
-
-def shown(text):
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def findings_of(text):

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.answers.shapes import call_of_framework
 from prompt_debugger.core.evidence.readers.base import Paste
 from prompt_debugger.core.evidence.readers.refused_call import READER
 from prompt_debugger.core.evidence.reports.leads import is_of_other
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import codes, said, shown
 
 REFUSED = (
     'Invalid arguments for tool look: JSON parsing failed: Text: {"place": "Oslo"}{"place": "Rome"}.\nError message: no'
 )
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
-
-
-def codes(text: str) -> list[str]:
-    return [one.code for one in shown(text).findings]
-
-
-def said(text: str) -> str:
-    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in shown(text).findings)
 
 
 @pytest.mark.parametrize(

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.readers.base import Paste
 from prompt_debugger.core.evidence.readers.parser_script import READER
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import codes, said, shown
 
 CALL = '<tool_call>{"name": "look", "arguments": {"place": "Oslo"}}</tool_call>'
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
-
-
-def codes(text: str) -> list[str]:
-    return [one.code for one in shown(text).findings]
-
-
-def said(text: str) -> str:
-    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in shown(text).findings)
 
 
 SGLANG = ">>> p = FunctionCallParser(tools, \"qwen25\")\n>>> p.parse_non_stream('{call}')\n{made}\n"

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.fields import returned_calls
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.recognise import recognise
+from tests.core.evidence.pasted import shown
 
 CALL = '<tool_call>\n{"name": "find_book", "arguments": {"isbn": "7"}}\n</tool_call>'
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def found(text: str) -> set[str]:

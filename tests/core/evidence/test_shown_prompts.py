@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.commands.lost_flags import find_lost_flags
 from prompt_debugger.core.evidence.values.token_lists import is_token_list
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
-
-
-def codes(text: str) -> list[str]:
-    return [one.code for one in shown(text).findings]
+from tests.core.evidence.pasted import codes, shown
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Certainty, Trace
+from prompt_debugger.core.base.types import Certainty
 from prompt_debugger.core.diagnose.fields import returned_calls
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import shown
 
 CALL = "<function=read>\n<parameter=path>\na.md\n</parameter>\n</function>\n</tool_call>"
 TOKENS = '<|tool_call_start|>[find(id="7")]<|tool_call_end|>'
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def codes(text: str) -> set[str]:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import time
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
+from prompt_debugger.core.evidence import Part, read_evidence
 from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.reports.mentions import mentioned_server
+from tests.core.evidence.pasted import shown
 
 CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
 SCHEMA = '{"type":"object","properties":{"a":{}},"required":["a"]}'
 TOOLS = f'[{{"type":"function","function":{{"name":"f","parameters":{SCHEMA}}}}}]'
 BODY = f'{{"model":"m","messages":[{{"role":"user","content":"hi"}}],"tools":{TOOLS}}}'
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def fixes(text: str) -> str:

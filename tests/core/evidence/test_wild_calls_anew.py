@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 ASKED = """curl http://localhost:9/v1/chat/completions -d '{"model":"m","messages":[{"role":"user","content":""}]}'\n"""
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def said(text: str) -> str:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Stage, Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import shown
 
 CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
 SAID = json.dumps(CALL)[1:-1]
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def codes(text: str) -> set[str]:

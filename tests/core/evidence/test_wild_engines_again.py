@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.reported_words import Reported
-from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
+from prompt_debugger.core.evidence import Part, read_evidence
 from prompt_debugger.core.evidence.commands.command_lines import find_commands
 from prompt_debugger.core.evidence.reports.blocks import BlockKind
 from prompt_debugger.core.evidence.reports.mentions import mentioned_server
 from prompt_debugger.core.evidence.reports.report_text import shown_output
 from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.known_errors import quoted_output
+from tests.core.evidence.pasted import codes, said, shown
 
 CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
 BODY = 'srv operator(): got exception: {"error":{"code":500,"message":"Failed to parse input at pos 9: '
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
-
-
-def codes(text: str) -> list[str]:
-    return [one.code for one in shown(text).findings]
-
-
-def said(text: str) -> str:
-    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in shown(text).findings)
 
 
 @pytest.mark.parametrize("name", ["mlx-openai-server", "oMLX", "Rapid-MLX", "vllm-mlx"])

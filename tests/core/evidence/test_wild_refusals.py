@@ -1,22 +1,17 @@
 """Refusals and broken streams as clients and gateways show them: what each is about, and near misses that are not."""
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.complete.backends.error_words import words_of_value
 from prompt_debugger.core.complete.backends.listed_faults import faults_in
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.values.printed_values import plain_of_rust
 from prompt_debugger.core.known_errors import innermost, quoted_output
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 FENCE = "```"
-
-
-def shown(text):
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def findings_of(text):

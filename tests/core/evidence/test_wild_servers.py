@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
-from prompt_debugger.core.base.types import Stage, Trace
-from prompt_debugger.core.evidence import Part, read_evidence, show_evidence
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.evidence import Part, read_evidence
+from tests.core.evidence.pasted import said, shown
 
 PROMPT = "<|im_start|>user\nIs it late?<|im_end|>\n<|im_start|>assistant\n"
 HEAD = "2026-01-02 03:04:05 | INFO     | app.utils.debug_logging:"
@@ -27,14 +26,6 @@ SENT = (
     '\'{"model": "m", "messages": [{"role": "user", "content": "Hm?"}]}\''
 )
 MISSING = "Field required [type=missing, input_value={'messages': []}, input_type=dict]"
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
-
-
-def said(text: str) -> str:
-    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in shown(text).findings)
 
 
 @pytest.mark.parametrize("function", ["app.utils.debug_logging:log_debug_prompt:82 | \u2726 ", "some.module:send:7 | "])

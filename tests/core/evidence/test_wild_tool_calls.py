@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import time
@@ -10,20 +9,12 @@ import time
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import said, shown
 
 
 def codes(text: str) -> set[str]:
     return {finding.code for finding in shown(text).findings}
-
-
-def said(text: str) -> str:
-    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in shown(text).findings)
 
 
 def piece(arguments: str, name: str | None = None, **delta: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.dialects import DIALECTS
 from prompt_debugger.core.diagnose.fields import returned_calls
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import shown
 
 DIALECT = DIALECTS["cohere"]
 CALL: JSONObject = {"id": "look_1", "type": "function", "function": {"name": "look", "arguments": '{"at": "gate"}'}}
@@ -68,10 +68,6 @@ def lines(found: list[JSONObject]) -> str:
 
 def server_sent(found: list[JSONObject]) -> str:
     return "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in found)
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def codes(text: str) -> set[str]:

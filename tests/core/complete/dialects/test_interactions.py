@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 
-from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.dialects import DIALECTS
 from prompt_debugger.core.diagnose.fields import returned_calls
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from tests.core.evidence.pasted import shown
 
 DIALECT = DIALECTS["interactions"]
 USAGE: JSONObject = {"total_tokens": 14, "total_input_tokens": 9, "total_output_tokens": 3, "total_thought_tokens": 2}
@@ -56,10 +55,6 @@ def lines(found: list[JSONObject]) -> str:
 def server_sent(found: list[JSONObject]) -> str:
     sent = "".join(f"event: {one['event_type']}\ndata: {json.dumps(one)}\n\n" for one in found)
     return f"{sent}event: done\ndata: [DONE]\n\n"
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def codes(text: str) -> set[str]:

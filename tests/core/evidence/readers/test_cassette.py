@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 import yaml
 
-from prompt_debugger.core.base.types import JSON, JSONObject, Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.readers.cassette import READER
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 BODY: JSONObject = {"model": "m", "messages": [{"role": "user", "content": "It's Bern?"}]}
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"city": "Bern"}}\n</tool_call>'
@@ -40,10 +40,6 @@ def recorded(body: JSON, reply: JSON, code: int = 200) -> JSONObject:
 
 def cassette(*interactions: JSONObject, width: int = 80) -> str:
     return yaml.safe_dump({"interactions": [*interactions], "version": 1}, width=width)
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def codes(text: str) -> list[str]:

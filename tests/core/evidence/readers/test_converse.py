@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 
@@ -11,7 +10,8 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.diagnose.fields import returned_calls
-from prompt_debugger.core.evidence import read_evidence, show_evidence
+from prompt_debugger.core.evidence import read_evidence
+from tests.core.evidence.pasted import shown
 
 CALL: JSONObject = {"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}}
 ANSWER: JSONObject = {
@@ -35,10 +35,6 @@ def events(*pieces: str, reason: str = "tool_use") -> list[JSONObject]:
         {"messageStop": {"stopReason": reason}},
         {"metadata": {"usage": {"inputTokens": 3, "outputTokens": 4}}},
     ]
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 def calls(trace: Trace) -> list[tuple[str, str]]:

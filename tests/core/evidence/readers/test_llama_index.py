@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import Trace
-from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.readers.llama_index import READER
 from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
 
 PIECES = ["<tool_call>\n", '{"name": "look_up",', ' "arguments": {"city": "Bern"}}\n</tool_call>']
 CALL = "".join(PIECES)
@@ -19,10 +16,6 @@ CALL = "".join(PIECES)
 
 def printed(text: str, delta: str | None) -> str:
     return f"CompletionResponse(text={text!r}, additional_kwargs={{}}, raw={{}}, logprobs=None, delta={delta!r})"
-
-
-def shown(text: str) -> Trace:
-    return asyncio.run(show_evidence(read_evidence(text)))
 
 
 STREAM = [printed("".join(PIECES[: at + 1]), piece) for at, piece in enumerate(PIECES)]
