@@ -29,6 +29,16 @@ SENTENCES: tuple[KnownError, ...] = (
         example="The code blob is invalid, because the regex pattern <code>(.*?)</code> was not found in code_blob",
     ),
     KnownError(
+        "Model did not call any tools. Call `final_answer` tool to return a final answer.",
+        Stage.PARSE,
+        "The agent expects a call in every answer, also for the last one (`final_answer`), and `tool_calls` was empty: "
+        "the model answered in words, or wrote the call as text, which a server did not parse.",
+        "Look at the content of that answer. If it has the call, have the server parse this model's notation; where it "
+        "begins with `Calling tools:`, the model repeats how the agent writes its history. If it has words, use a "
+        "model that is trained for tools.",
+        "https://github.com/huggingface/smolagents/issues/938",
+    ),
+    KnownError(
         "The model output does not contain any JSON blob.",
         Stage.PARSE,
         "The agent reads a call as JSON from the text of the answer, and there is none: the model answered in "

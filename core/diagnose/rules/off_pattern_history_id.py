@@ -4,7 +4,7 @@ What it finds:
     For a model that writes Kimi K2's format, a tool call id in the request's
     messages that is not `functions.NAME:N`. That the model is one of the
     family is taken from the prompt, from the raw output or from the server's
-    parser, never guessed.
+    parser; by the name of the model alone it is a note.
 
 Why it matters:
     The template prints the ids into the prompt and the model imitates them:
@@ -19,18 +19,20 @@ Good:
     tool message that answers it.
 
 Source:
-    publisher: Kimi K2 report on the vLLM blog, 2025-10-28.
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28; README of
+    MoonshotAI/K2-Vendor-Verifier.
     tracker: vllm-project/vllm#27565, sgl-project/sglang#25362, exo-explore/exo#2282.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_list
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.text import first_of
-from prompt_debugger.core.base.types import JSON, FindingEvidence, JSONObject, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import JSON, Certainty, FindingEvidence, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import history_calls
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.own_names import is_made_for
@@ -45,11 +47,17 @@ _KIMI_ONLY = tuple(
     for marker in _KIMI.call_markers
     if not any(marker in one.call_markers for one in FORMATS.values() if one is not _KIMI)
 )
+_NAME = re.compile(r"(?i)\bkimi[-_ ]?k2\b")
+_OF_HOSTED = (
+    " The family is judged by the model's name. Moonshot's own API renames ids before the model sees them; other "
+    "servers print them as they are."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the foreign ids of the history in one report."""
-    if not _is_kimi(trace):
+    is_shown = _is_kimi(trace)
+    if not is_shown and _NAME.search(str(trace.request.body.get("model"))) is None:
         return
     problem_of = _KIMI.facts.id_problem
     assert problem_of is not None
@@ -62,12 +70,15 @@ def find(trace: Trace) -> Iterator[Report]:
     call, problem = bad[0]
     yield Report(
         title=f"The history teaches tool call ids that Kimi K2 does not use: {first_of(ids, 4)}.",
-        detail=f"{call.field}.id is `{call.id}`: {problem}. The model imitates what the history shows.",
+        detail=f"{call.field}.id is `{call.id}`: {problem}. The model imitates what the history shows."
+        + ("" if is_shown else _OF_HOSTED),
         evidence=(*evidence, *_place_in_prompt(trace, call.id or "")),
         fix=(
             f"Write `functions.{call.name or 'NAME'}:N` in the call and in the tool message that contains its "
             "result, with N counting all calls of the conversation from 0."
         ),
+        severity=None if is_shown else Severity.NOTE,
+        certainty=Certainty.OBSERVED if is_shown else Certainty.INFERRED,
     )
 
 

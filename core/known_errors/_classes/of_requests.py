@@ -223,7 +223,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "response-format",
         r"(?:response_?format|json[_ ]?schema|json[_ ]mode|json_object|structured[_ ]outputs?|guided_"
-        r"\w{1,20}|response ?mime ?type|text\.format)\b.{0,100}?(?:must be|should be|not (?:supported|"
+        r"\w{1,20}|response ?mime ?type|text\.format)\b[^{}=]{0,100}?(?:must be|should be|not (?:supported|"
         r"available|allowed|enabled)|unsupported|unavailable|is invalid|invalid|unknown|does not|removed"
         r")"
         r"|(?:does(?:n't| not) support|unsupported|unavailable|invalid).{0,30}?(?:response_?format|json"
