@@ -25,6 +25,10 @@ from prompt_debugger.core.evidence.values.python_repr import CUT
 from prompt_debugger.core.request import body_text, read_request
 
 _GAP = re.compile(r"(?m)^[ \t]{0,8}(?:\.\.\.|…|\[\.\.\.\])[ \t]{0,8}$")  # a line in place of those that were left out
+_REPEATED = (
+    "The stream begins in the middle of a call, and its last piece repeats all arguments, though pieces of them came "
+    "before it: a client that joins the pieces gets text that is not JSON."
+)
 _WORD = re.compile(r"\s*+(?!(?:null|true|false)\b)[^\W\d_]")  # no value of JSON, but for these, begins with a letter
 _NO_BEGINNING = "The stream was copied without its beginning; calls whose name is missing were left out."
 CUT_NOTE = f"{COPY_ENDS}; what came after that is unknown."
@@ -236,7 +240,31 @@ def drop_headless_calls(evidence: Evidence) -> Evidence:
         message["tool_calls"] = known
     chat = replace(stream, message=message, finish_reason=None, deltas=(), body="")
     left = replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, _NO_BEGINNING))
+    if not any(value for name, value in message.items() if name != "role") and _ends_in_repetition(stream.deltas):
+        raise RequestError(
+            _REPEATED, "Copy the stream from its first event on: then the finding says what a client gets."
+        )
     return _unless_empty(left, message)
+
+
+def _ends_in_repetition(deltas: Sequence[StreamDelta]) -> bool:
+    """Return whether the last piece of one call is a whole JSON object, though a piece that begins inside one precedes.
+
+    All pieces are of the call with the index 0, and none begins an object but the last one.
+    """
+    begun: list[str] = []
+    for delta in deltas:
+        pieces = delta.delta.get("tool_calls")
+        for piece in pieces if isinstance(pieces, list) else ():
+            if as_object(piece).get("index") != 0:
+                return False
+            text = as_object(as_object(piece).get("function")).get("arguments")
+            begun += [text] if isinstance(text, str) and text else []
+    if len(begun) < 2 or begun[0].lstrip().startswith("{") or "".join(begun[:-1]).rstrip().endswith("}"):
+        return False
+    whole = json_of(begun[-1])
+    last = begun[-2].strip(' \t\n"}')
+    return isinstance(whole, dict) and len(whole) > 0 and bool(last) and last in begun[-1]
 
 
 def _begins_with_name(delta: JSONObject) -> bool:

@@ -68,6 +68,7 @@ _SHOWN = re.compile(
     r"\s*+<(?:pre|code)\b[^<>\n]{0,200}>(?:<code\b[^<>\n]{0,200}>)?(?P<code>(?:(?!</?(?:pre|code)\b)[^\0])++)"
     r"(?:</code>\s{0,4})?(?:</pre>)?\s*"
 )
+_GLUED = re.compile(r"(?m)^[ \t]{0,8}(?:json|JSON)(?=(?:\{|\[[ \t]*\n?[ \t]*\{)\s)")  # the language of a code box
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 # What a person wrote after a line of JSON: `"content": null,   <---- missing`.
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
@@ -155,6 +156,14 @@ def _unspoken(text: str) -> str | None:
     """Return the answer that a user copied from an agent's window, without the line that says who speaks."""
     found = _SPEAKER.match(text)
     return None if found is None else text[found.end() :]
+
+
+def _without_language(text: str) -> str | None:
+    """Return a text without the language of a code box that a copy glued to its JSON: `json{`."""
+    if "json{" not in text and "json[" not in text:
+        return None
+    changed = _GLUED.sub("", text)
+    return None if changed == text else changed
 
 
 def _blanks(match: re.Match[str]) -> str:
@@ -294,6 +303,7 @@ _STEPS: tuple[Step, ...] = (
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Quotation marks within `content` were not escaped; they were read as a part of it.", escape_content),
     ("The line that says who spoke was removed.", _unspoken),
+    ("The language of a code box, which a copy glued to its JSON, was removed.", _without_language),
     ("Line breaks from wrapping were removed.", join_print),
     ("Line numbers at the beginning of each line were removed.", drop_numbers),
     ("The signs of a diff at the beginning of each line were removed.", drop_diff_signs),

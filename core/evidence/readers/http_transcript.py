@@ -16,6 +16,7 @@ Of a body in chunks the lengths between them are taken out. Headers are looked a
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
@@ -23,9 +24,10 @@ from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSONObject, Refusal
 from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.answers.read import read_answer, refusal_of
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import Evidence, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.readers.cut_json import READER as READER_OF_CUT
 from prompt_debugger.core.evidence.recognise import is_request
 from prompt_debugger.core.evidence.reports.several import shared_prefix
 from prompt_debugger.core.evidence.taking import add_answer
@@ -39,6 +41,8 @@ _HEADER = re.compile(r"(?:[<>*] ?)?[A-Za-z][\w-]{0,60}:[^\n]*\Z")
 _LENGTH = re.compile(r"(?:\A|\r?\n)[0-9A-Fa-f]{1,8}[ \t]*(?:\r?\n|\Z)")
 # Of curl's `-v`, and of the HTTP client of JetBrains' editors.
 _NOISE = re.compile(r"(?m)^(?:\* |[{}] \[\d+ bytes|Response code: \d{3} \(|Response file saved\.)[^\n]*\n?")
+_OF_BODY = re.compile(r"\{\s{0,200}\"[\w.-]{1,60}\"\s{0,9}:")  # a body of JSON, as far as it goes
+_BROKEN = "The body of the response is not JSON, or ends before its end: it was not read. Copy it whole."
 _SEPARATOR = re.compile(r"(?m)^###[^\n]*$")
 
 
@@ -90,11 +94,23 @@ def _request_evidence(body: JSONObject) -> Evidence:
 
 def _add_response(evidence: Evidence, part: _Part) -> Evidence:
     if part.status < 400:
-        return add_answer(evidence, read_answer(part.body))
+        answered = add_answer(evidence, read_answer(part.body))
+        is_broken = answered.raw == part.body and part.body.startswith("{") and _OF_BODY.match(part.body) is not None
+        return _add_broken(evidence, part.body) if is_broken else answered
     value = json_of(part.body)
     refusal = refusal_of(value) if isinstance(value, dict) else Refusal(None, part.body[:2_000])
     words = f"{evidence.words}, answered with {part.status}"
     return replace(evidence, words=words, error=replace(refusal, status=part.status))
+
+
+def _add_broken(evidence: Evidence, body: str) -> Evidence:
+    """Return evidence with what can be read of a body that is no JSON to its end: no one's raw output."""
+    with suppress(RequestError):
+        answer = READER_OF_CUT.read(Paste(body, 1))
+        if answer.chat is not None:
+            words = f"{evidence.words}; {answer.words}"
+            return replace(merge([evidence, answer], Form.HTTP, words))
+    return replace(evidence, notes=(*evidence.notes, _BROKEN))
 
 
 def _request_of(part: _Part) -> JSONObject | None:
