@@ -106,7 +106,7 @@ def _is_refused(statuses: list[int], visitor: Visitor, event: str, place: int) -
 def wild(rng: random.Random, depth: int = 0) -> JSON:
     """Return any JSON value, odd ones preferred."""
     simple: list[JSON] = [
-        None, True, False, 0, -1, 2**63, -(2**70), 1e308, 1e-320, "", "x", "\ud800", "\x00", "a" * 5_000, "kimi_k2",
+        None, True, False, 0, -1, 2**63, -(2**70), 10**400, 1e308, "", "x", "\ud800", "\x00", "a" * 5_000, "kimi_k2",
         "../../etc/passwd", "file:///etc/passwd", "{{ 7*7 }}", "\u202e", "sk-" + "a" * 40,
     ]  # fmt: skip
     if depth > 3 or rng.random() < 0.5:
@@ -148,6 +148,17 @@ async def test_whatever_is_sent_to_any_event_the_page_answers_and_goes_on(runnin
         assert "process_completed" in await other.ask("check_request", "{}")
         assert (await other.client.get("/")).status_code == 200
 
+    assert running.faults() == []
+
+
+async def test_half_a_surrogate_pair_in_a_text_ends_no_connection(running: RunningPage) -> None:
+    """The answer repeats it; the page is answered, and so is what it asks next."""
+    async with Visitor(running) as visitor:
+        said = await visitor.ask("wait_for_questions", "a \ud800 b")
+        then = await visitor.ask("check_request", "{}")
+
+    assert [text.replace(" ", "").count('"success":true') for text in (said, then)] == [1, 1]
+    assert "a \\\\ud800 b" in said
     assert running.faults() == []
 
 

@@ -44,6 +44,7 @@ from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
 from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
 from prompt_debugger.ui.web.unchanged_outputs import skip_cheaply  # noqa: E402
+from prompt_debugger.ui.web.unpaired_text import escape_unpaired  # noqa: E402
 from prompt_debugger.ui.web.weak_sandbox import refuse_weak_sandbox, unlocked_lines  # noqa: E402
 from prompt_debugger.ui.web.whole_answers import answer_in_whole  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
@@ -67,6 +68,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
     labs = labs or labs_of(settings)
     keep_no_values()
     keep_signatures()
+    escape_unpaired()
     app = gr.Blocks(title="Prompt Debugger.", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
     # Admission decides what may wait, by visitor and by kind; this is a fuse. Set while the page is empty, for
     # gradio describes to itself all that is there.

@@ -170,6 +170,19 @@ def test_a_number_is_one_and_within_its_range(value):
         judge(body_of(2, [None, "a", value], event_data=CLICKED))
 
 
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+def test_a_number_too_long_for_any_float_is_refused_like_any_other_out_of_range(number):
+    for body in (
+        body_of(2, [None, "a", number], event_data=CLICKED),
+        body_of(2, [None, "a", 1], event_data={**CLICKED, "index": number}),
+        body_of(5, [number]),
+        body_of(number),
+        body_of(5, ["x"], trigger_id=number),
+    ):
+        with pytest.raises(PayloadError):
+            judge(body)
+
+
 @pytest.mark.parametrize("literal", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"9" * 5_000])
 def test_numbers_that_are_none_are_refused(literal):
     raw = b'{"data": [null, "a", %s], "fn_index": 2, "session_hash": "s1"}' % literal
