@@ -16,6 +16,7 @@ class JUnitCase(NamedTuple):
 
     Attributes:
         group: What it belongs to; JUnit's class.
+        name: What it is called, within its group.
         problem: What is wrong; `None` if it passed.
         message: The same in short.
         kind: `failure` if it is not as it has to be, `error` if that could not be found out.
@@ -29,7 +30,7 @@ class JUnitCase(NamedTuple):
 
 
 def suite_lines(name: str, cases: Iterable[JUnitCase], *, counts: tuple[int, int] | None = None) -> Iterator[str]:
-    """Yield a `<testsuite>` for after `JUNIT_HEAD`; `counts`: how many cases there are and how many failed."""
+    """Yield the lines of a `<testsuite>`, which follow `JUNIT_HEAD`; `counts`: how many cases there are, and failed."""
     reported = "" if counts is None else f' tests="{counts[0]}" failures="{counts[1]}"'
     yield f"<testsuite name={_attribute(name)}{reported}>\n"
     for case in cases:

@@ -1,7 +1,7 @@
 """Evidence for an answer that has arrived: the ids that came with it, or, only without them, a second sampling.
 
 `gather` asks three things at once to see most of one request. Anyone who asks thousands wants one question each:
-what the answer tells of its own run is enough, and nothing is sampled again that would prove nothing.
+what the answer reports of its own run is enough, and nothing is sampled again that would prove nothing.
 """
 
 from __future__ import annotations
@@ -76,8 +76,9 @@ async def gather_from_answer(
         decoding: Remembers whether the tokenizer decodes as the server does.
         asks_once: Whether the server must not generate anything again.
     """
-    gathering = _Afterwards(client, server, body, tokenizer, local_prompt)
-    gathering.turn, gathering.decoding, gathering.asks_once = turn, decoding, asks_once
+    gathering = _Afterwards(
+        client, server, body, tokenizer, local_prompt, asks_once=asks_once, turn=turn, decoding=decoding
+    )
     return await gathering.judge(chat)
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 
 MAX_ASKED = 20  # names of one report for which a close name is looked up
 _MAX_KNOWN = 500
-_PREFIXED = 3  # characters at least of a name that others begin with a prefix
+_MIN_BARE = 3  # characters of a name to which others may add a prefix
 _PARTS = re.compile(r"[^\W_]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # The tools that an error lists: `Available tools: a, b.`, `try one of [a, b]`.
@@ -81,4 +81,4 @@ def _words(name: str) -> list[str]:
 def _is_end(one: list[str], other: list[str]) -> bool:
     """Return whether the words of one name are the last words of the other one."""
     shorter, longer = sorted((one, other), key=len)
-    return len("".join(shorter)) >= _PREFIXED and longer[-len(shorter) :] == shorter
+    return len("".join(shorter)) >= _MIN_BARE and longer[-len(shorter) :] == shorter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -81,12 +80,12 @@ def _answer_paths(api: Api, body: str) -> dict[str, str]:
     holder = "output" if api is Api.RESPONSES else "content"
     answer = parse_object(body) if body.lstrip().startswith("{") else _read_stream(body, holder)
     paths: dict[str, str] = {}
-    seen: Counter[str] = Counter()
+    count = 0
     for index, item in enumerate(objects_in(answer.get(holder))):
         kind, place = as_text(item.get("type")) or "", f"{holder}[{index}]"
         if kind in _CALLS:
-            at = f"tool_calls[{seen['call']}]"
-            seen["call"] += 1
+            at = f"tool_calls[{count}]"
+            count += 1
             paths |= {at: place, f"{at}.function": place, f"{at}.function.arguments": f"{place}.{_CALLS[kind]}"}
         elif kind in _PARTS:
             part, within = _PARTS[kind]

@@ -1,4 +1,4 @@
-"""Stage A assembled: which template and tokenizer a run uses, and what they give.
+"""What a run renders with: which template and tokenizer it uses, and what they give.
 
 A run against an endpoint without template and tokenizer still continues: without a
 template there is no local prompt, without a tokenizer there are no tokens, and

@@ -1,4 +1,4 @@
-"""Stage A alone, by the server itself: the prompt it would use, without running the model."""
+"""The prompt alone, as the server itself renders it, without running the model."""
 
 from __future__ import annotations
 

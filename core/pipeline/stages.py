@@ -139,7 +139,7 @@ class _Run:
         return client, server, target
 
     async def render(self, renderer: Renderer, asked: JSONObject, body: JSONObject) -> None:
-        """Stage A on our side: the request as pasted, or converted, through the model's own template."""
+        """Render here: the request as pasted, or converted, through the model's own template."""
         self.update("Rendering", replace(self.trace, vocabulary=renderer.vocabulary, sent=body))
         local = await in_thread(renderer.render_local, asked)
         if local is None:
@@ -148,7 +148,7 @@ class _Run:
         self.update("Rendered", replace(self.trace, local_prompt=local, generation_prompt=generation_prompt))
 
     async def complete(self, client: ServerClient, server: Server, renderer: Renderer, body: JSONObject) -> None:
-        """Stage B: raw and chat side by side, then the server's own prompt.
+        """Complete: raw and chat side by side, then the server's own prompt.
 
         Raises:
             RequestError: The lab would be held up by what constrains the answer.

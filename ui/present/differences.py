@@ -19,7 +19,8 @@ from prompt_debugger.core.base.types import JSON, CallMatch, ChatResult, JSONObj
 from prompt_debugger.ui.present.words import count_of, shortened
 
 MAX_ALIGNED_PIECES = 2_000  # of what is left between equal beginnings and ends; alignment costs the square
-_MARGIN_CHARS = 400
+_MARGIN_CHARS = 400  # that are shown at each end of a long agreement
+_MAX_STRETCH_CHARS = 4_000
 _PIECES = re.compile(r"\s+|\w+|[^\w\s]", re.UNICODE)
 
 
@@ -158,9 +159,11 @@ def _cut(side: list[JSON]) -> list[JSON]:
 
 
 def _cut_item(item: JSON) -> JSON:
-    if not isinstance(item, list) or item[1] or len(str(item[0])) <= 2 * _MARGIN_CHARS:
-        return [shortened(str(item[0]), 4_000), item[1]] if isinstance(item, list) else item
-    text = str(item[0])
+    if not isinstance(item, list):
+        return item
+    text, mark = str(item[0]), item[1]
+    if mark or len(text) <= 2 * _MARGIN_CHARS:
+        return [shortened(text, _MAX_STRETCH_CHARS), mark]
     left_out = len(text) - 2 * _MARGIN_CHARS
     return [f"{text[:_MARGIN_CHARS]} … ({left_out:,} equal characters) … {text[-_MARGIN_CHARS:]}", ""]
 

@@ -2,7 +2,7 @@
 
 The words decide, never the status alone: llama.cpp answers 500 to a schema that it cannot use, and vLLM answers 400
 where it was started without a flag. A sentence that is known (`core.known_errors`) has its cause and stage there;
-the others both are concluded from words that many programs use.
+of all others both are concluded from words that many programs use.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ _FLAG = re.compile(
 )
 _BY_STATUS = {401: Cause.ACCESS, 402: Cause.QUOTA, 429: Cause.RATE}  # whatever the words are
 _SERVERS = 500  # status from which on it is the server that failed
+_MAX_WRAPPED = 300  # characters of a message that are looked at for what its words are wrapped in
 _MIN_WORDS = 30  # characters; shorter words say nothing without the name of their exception
 _EXCEPTION = re.compile(r"(?:\w{1,40}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception)")
 # What a 5xx says when it is about the request all the same.
@@ -98,9 +99,6 @@ class Understood:
         is_known = self.known is not None or self.classified is not None or self.quoted is not None
         has_place = self.field is not None or (self.speaker is not None and bool(self.speaker.where))
         return is_known or has_place or self.refusal.status is not None or self.cause is not Cause.REQUEST
-
-
-_MAX_WRAPPED = 300  # characters of a message that are looked at for what its words are wrapped in
 
 
 def understand(refusal: Refusal) -> Understood:

@@ -4,7 +4,7 @@ r"""A raw output as the model wrote it, where copying changed it: out of a JSON 
     <|tool_call_argument_begin|>{“city”: “Oslo”}<|tool_call_end|>      or is typographic, as a word processor makes it
     …_argument_begin|>{"                                                  a full line breaks within a word
     city": "Oslo"}<|tool_call_end|>
-    {"name": "get_weather", "arguments": {                               a person's sentence stands below a cut call
+    {"name": "get_weather", "arguments": {                               a person's sentence below a cut call
 
     Has anybody seen this?
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.values.json_of import json_of
@@ -33,6 +34,7 @@ _TYPOGRAPHIC = str.maketrans(dict.fromkeys("\u201c\u201d\u201e", '"'))
 _MAX_ESCAPED = 3  # times
 _START = re.compile(r"(?<=[>\n])\s{0,8}\{")
 _WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 132, 160})  # of terminals and mails
+_DECODER = json.JSONDecoder()
 _MAX_STARTS = 50
 # A paragraph of words alone at the end of a text.
 _TALK = re.compile(r"\n[ \t]*\n(?=(?P<talk>[^\n{}\[\]<>\"`:|]{12,300}[.?!])\s*\Z)")
@@ -52,8 +54,7 @@ def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
         notes += [ESCAPES] if plain.count("\\") < raw.count("\\") else []
         notes += [CURLY] if "\u201d" in raw and "\u201d" not in plain else []
         raw = plain
-    joined = _joined(raw)
-    joined = _join_names(raw) if joined is None else joined
+    joined = _join_full_lines(raw) or _join_names(raw)
     if joined is not None:
         raw = joined
         notes.append(BREAKS)
@@ -72,9 +73,9 @@ def _drop_talk(raw: str) -> str | None:
     if found is None:
         return None
     above = raw[: found.start()].rstrip()
-    for start, _ in zip(_START.finditer(above), range(_MAX_STARTS), strict=False):
+    for start in islice(_START.finditer(above), _MAX_STARTS):
         try:
-            json.JSONDecoder().raw_decode(above, start.end() - 1)
+            _DECODER.raw_decode(above, start.end() - 1)
         except json.JSONDecodeError as error:
             if error.pos >= len(above):
                 return above
@@ -91,7 +92,7 @@ def _join_names(raw: str) -> str | None:
     >>> _join_names("<function=get_\nit>\n<parameter=a_long_name>") is None
     True
     """
-    broken = [found for found, _ in zip(_BROKEN_NAME.finditer(raw), range(_MAX_STARTS), strict=False)]
+    broken = list(islice(_BROKEN_NAME.finditer(raw), _MAX_STARTS))
     if not broken:
         return None
     starts = [raw.rfind("\n", 0, found.start("break")) + 1 for found in broken]
@@ -111,7 +112,7 @@ def _plain(found: re.Match[str]) -> str:
     return text if isinstance(text, str) and isinstance(json_of(text), dict) else found[0]
 
 
-def _joined(raw: str) -> str | None:
+def _join_full_lines(raw: str) -> str | None:
     """Return a text without the breaks after full lines; `None` where no object is complete by that."""
     lines = raw.split("\n")
     width = max(map(len, lines))
@@ -123,9 +124,9 @@ def _joined(raw: str) -> str | None:
 
 def _whole_objects(text: str) -> int:
     count = 0
-    for found, _ in zip(_START.finditer(text), range(_MAX_STARTS), strict=False):
+    for found in islice(_START.finditer(text), _MAX_STARTS):
         try:
-            json.JSONDecoder().raw_decode(text, found.end() - 1)
+            _DECODER.raw_decode(text, found.end() - 1)
         except (ValueError, RecursionError):
             continue
         count += 1

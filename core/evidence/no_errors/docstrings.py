@@ -19,7 +19,7 @@ _PARAMETER = re.compile(
     r"(?m)^([ \t]{0,40})(?!Traceback )(?:[-*] )?`{0,2}\*{0,2}\w{1,60}`{0,2} \((?=[`*\w])[^\n]{1,200}\):[ \t]*\n"
     r"(?=\1[ \t]+[\w`*(])" + _BELOW
 )
-_OF_FIELD = re.compile(r"(?s)/\*\*\s(?:(?!\*/).){1,4000}?\*/")  # of a declaration, in JavaScript, Java and PHP
+_DOC_COMMENT = re.compile(r"(?s)/\*\*\s(?:(?!\*/).){1,4000}?\*/")  # of a declaration, in JavaScript, Java and PHP
 _SIGNS = ("Args:", "Arguments:", "Parameters:", "Returns:", "Yields:", "Raises:", "Attributes:", "):")
 
 
@@ -30,7 +30,7 @@ def drop_docstrings(text: str) -> str:
     'XError: it is full'
     """
     if "/**" in text:
-        text = _OF_FIELD.sub("", text)
+        text = _DOC_COMMENT.sub("", text)
     if not any(sign in text for sign in _SIGNS):
         return text
     return _PARAMETER.sub("", _SECTION.sub("", text))

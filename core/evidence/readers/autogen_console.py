@@ -19,6 +19,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -33,7 +34,7 @@ _RESULT = re.compile(
 _STARS = re.compile(r"(?m)^[ \t]*+\*{5,}[ \t]*$")
 _SPEAKER = re.compile(r"(?m)^[^\n]{1,80} \(to [^\n]{1,80}\):[ \t]*$")
 _MAX_CALLS = 4_000
-_MAX_OWN = 32  # calls of one turn
+_MAX_OF_TURN = 32  # calls
 
 
 class _Call(NamedTuple):
@@ -58,15 +59,16 @@ def _finds(paste: Paste) -> float:
 def _read(paste: Paste) -> Evidence:
     calls = list(_calls(paste.text))
     failed = [match.start() for match in _RESULT.finditer(paste.text)]
-    upto = failed[-1] if failed and calls[0].start < failed[-1] else len(paste.text)
-    before = [call for call in calls if call.start < upto]
+    stop = failed[-1] if failed and calls[0].start < failed[-1] else len(paste.text)
+    before = [call for call in calls if call.start < stop]
     turns = [match.start() for match in _SPEAKER.finditer(paste.text) if match.start() < before[-1].start]
-    own = [call for call in before if not turns or call.start > turns[-1]][-_MAX_OWN:]
+    own = [call for call in before if not turns or call.start > turns[-1]][-_MAX_OF_TURN:]
     entries: list[JSON] = [_entry(call) for call in own]
     message: JSONObject = {"role": "assistant", "content": None, "tool_calls": entries}
-    note = () if len(own) == len(calls) else (f"{len(calls) - len(own)} calls of other turns were left out.",)
-    words = f"{len(own)} tool call{'' if len(own) == 1 else 's'} that AutoGen printed"
-    return Evidence(Form.LOG, words, chat=ChatResult(message, None), notes=note)
+    others = len(calls) - len(own)
+    notes = (f"Left out: {counted(others, 'call')} of other turns.",) if others else ()
+    words = f"{counted(len(own), 'tool call')} that AutoGen printed"
+    return Evidence(Form.LOG, words, chat=ChatResult(message, None), notes=notes)
 
 
 def _entry(call: _Call) -> JSONObject:

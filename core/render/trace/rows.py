@@ -30,6 +30,9 @@ from prompt_debugger.core.render.trace.runs import (
 from prompt_debugger.core.render.trace.shelf import Shelf
 from prompt_debugger.core.render.trace.strings import TracedStr, plain
 
+_LONG = 200  # characters of a serialised value that is worth remembering
+_ROW_WEIGHT = 100  # of a row, in characters
+_KNOWN: Shelf[tuple[str, _Found]] = Shelf(10_000_000)  # rows of such values, with the text that they are of
 _FINE_PIECES = 20_000  # pieces of one escaped field that are distinguished; beyond, the range is enough
 
 # ASCII that no escape touches, anything beyond ASCII, or one character that may be escaped.
@@ -127,11 +130,6 @@ def _known_rows(run: Run, shown: str, source: str) -> _Found:
         return found
     spend(2 * known[1].runs)  # as taking it apart does
     return known[1]
-
-
-_LONG = 200  # characters of a serialised value
-_ROW_WEIGHT = 100  # of a row, in characters
-_KNOWN: Shelf[tuple[str, _Found]] = Shelf(10_000_000)
 
 
 def _extend(rows: list[Row], more: Sequence[Row]) -> None:

@@ -6,6 +6,7 @@ columns are the fields of a case. A piece whose machine dies is answered by anot
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import sys
@@ -20,11 +21,12 @@ from prompt_debugger.ui.cli.case_workers import CaseWorkers
 from prompt_debugger.ui.cli.output import FOUND, OK
 from prompt_debugger.ui.cli.spread.cluster import joined
 
-_SMALLEST = 1 << 14
+_SMALLEST = 1 << 14  # bytes of a piece
 _LARGEST = 1 << 23
 _PIECES_PER_PROCESSOR = 4
 _READ_BYTES = 1 << 20
-_PARQUET_ROWS = 1024
+_PARQUET_ROWS = 1024  # of a batch
+_CHUNK_ROWS = 64
 
 
 class _Table(Protocol):
@@ -145,8 +147,6 @@ class _Answering:
 
 
 def _chunks_of(row: dict[str, Any]) -> Iterator[Chunk]:
-    import io
-
     import fsspec
 
     with fsspec.open(row["name"], "rb") as file:
@@ -157,10 +157,10 @@ def _chunks_of(row: dict[str, Any]) -> Iterator[Chunk]:
 
 
 def _chunk_of_parquet(rows: list[dict[str, Any]]) -> Iterator[Chunk]:
-    for start in range(0, len(rows), 64):
+    for start in range(0, len(rows), _CHUNK_ROWS):
         cases = [
             {key: _plain(key, value) for key, value in row.items() if value is not None}
-            for row in rows[start : start + 64]
+            for row in rows[start : start + _CHUNK_ROWS]
         ]
         yield Chunk(start + 1, tuple(json.dumps(case, default=str).encode() for case in cases))
 

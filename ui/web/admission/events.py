@@ -18,13 +18,11 @@ from prompt_debugger.ui.web.admission.held import Owner
 from prompt_debugger.ui.web.admission.kinds import CHEAP, AdmissionLimits, Kind, kind_of
 from prompt_debugger.ui.web.admission.pacing import (
     EVENT_COST_S,
-    PLACES,
     Bill,
     Charges,
     LoopLag,
     Metered,
     Pacing,
-    Trials,
 )
 from prompt_debugger.ui.web.admission.payloads import (
     EventTable,
@@ -36,6 +34,7 @@ from prompt_debugger.ui.web.admission.payloads import (
     read_name,
 )
 from prompt_debugger.ui.web.admission.sessions import Memory, Sessions
+from prompt_debugger.ui.web.admission.trials import PLACES, Trials
 from prompt_debugger.ui.web.admission.visitors import Network, visitor_of
 
 Message = MutableMapping[str, Any]

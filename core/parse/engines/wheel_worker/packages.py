@@ -1,4 +1,4 @@
-"""An engine's packages made empty, so that importing its parsers does not import the engine. No engine here."""
+"""An engine's packages made empty, so that importing its parsers does not import the engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def empty_packages(names: Sequence[str]) -> Path:
-    """Put packages without their `__init__` in place; return the folder of the first, around the others."""
+    """Register packages whose `__init__` is not run; return the folder of the first, which contains the others."""
     spec = importlib.util.find_spec(names[0])
     assert spec is not None
     assert spec.submodule_search_locations is not None

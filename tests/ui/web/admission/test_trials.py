@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from prompt_debugger.ui.web.admission.held import Owner
-from prompt_debugger.ui.web.admission.pacing import PLACES, TRIAL_S, Trials
+from prompt_debugger.ui.web.admission.trials import PLACES, TRIAL_S, Trials
 from tests.patience import PATIENCE_S
 
 
