@@ -183,13 +183,13 @@ def shown_output(prose: str) -> str | None:
         if lines:
             found.append("\n".join(lines))
         lines = []
-    found = [_CLOSED_LINE.sub(r"\g<closer>", _without_words_below(text)) for text in found]
+    found = [_CLOSED_LINE.sub(r"\g<closer>", _drop_words_below(text)) for text in found]
     kept = [text for text in found if _is_to_its_end(text) and recognise(text) is Form.OUTPUT]
     kept = [text for text in kept if MARKER.sub("", text).strip(" \t\n<>/|[]")]  # one marker is not an output
     return kept[0] if len({*kept}) == 1 else None
 
 
-def _without_words_below(text: str) -> str:
+def _drop_words_below(text: str) -> str:
     """Return lines that begin with a marker without a person's words below the line that ends with the last one."""
     ends = [marker.end() for marker in MARKER.finditer(text)]
     last = ends[-1] if ends else 0
