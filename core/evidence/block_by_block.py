@@ -13,6 +13,7 @@ from prompt_debugger.core.evidence.answers.joined_events import join_events
 from prompt_debugger.core.evidence.attempt import Read, is_known, try_read
 from prompt_debugger.core.evidence.copying.broken_json import is_part
 from prompt_debugger.core.evidence.copying.clean import clean
+from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
@@ -111,7 +112,9 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     pieces = [replace(piece, evidence=as_printed(piece.evidence, _code_above(piece.block, blocks))) for piece in pieces]
     if len(pieces) == 1:
         is_wanted = pieces[0].is_counterexample and {*pieces[0].evidence.holds} <= _SHOWN
-        return add_notes(pieces[0].evidence, (*((_WANTED,) if is_wanted else ()), *_note_unread(unread)))
+        return add_notes(
+            pieces[0].evidence, (*((_WANTED,) if is_wanted else ()), *_note_unread(unread), *_note_cut(pieces, left))
+        )
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or one.says_arguments]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
@@ -133,7 +136,9 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     merged = merge(kept, form_of(kept), words[:300])
     is_assumed = is_of_two(kept, Part.RAW, Part.MESSAGE) or is_of_two(kept, Part.REQUEST, Part.PROMPT)
     merged = replace(add_whole_answer(merged, kept), is_assumed_run=is_assumed)
-    merged = add_notes(merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread)))
+    merged = add_notes(
+        merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread), *_note_cut(pieces, left))
+    )
     return replace(merged, others=build_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
 
 
@@ -141,6 +146,14 @@ def _code_above(block: Block, blocks: Sequence[Block]) -> str:
     """Return the code block above a block, with nothing but prose between the two; "" if there is none."""
     above = [one for one in blocks[: blocks.index(block)] if one.kind is not BlockKind.PROSE]
     return above[-1].text if above else ""
+
+
+def _note_cut(pieces: Sequence[_Piece], left: Sequence[Block]) -> tuple[str, ...]:
+    """Return a note on a traceback without its end in what was left out, if no error was read beside it."""
+    if any(piece.evidence.error is not None for piece in pieces):
+        return ()
+    cut = cut_traceback("\n".join(block.text for block in left))
+    return () if cut is None else (f"{cut} Paste it to its end.",)
 
 
 def _note_unread(lines: int) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def heading(refusal: Refusal, field: str | None) -> str:
     parts = ["Its words" if refusal.status is None else refusal.label]
     if field:
         parts.append(f"field `{field}`")
-    return f"{', '.join(parts)}: {words_of(refusal).removesuffix('...')}."
+    return f"{', '.join(parts)}: {words_of(refusal).removesuffix('...').rstrip(':')}."
 
 
 def title_words(understood: Understood) -> str:

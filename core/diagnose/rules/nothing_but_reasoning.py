@@ -39,6 +39,7 @@ from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import is_ollamas_v1, switched_off, think_less, thinks_by_effort
 from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
+from prompt_debugger.core.diagnose.words import counted
 
 _OLLAMA = (
     Step("Send `think: false`, so that Ollama does not treat the answer as reasoning.", {"think": False}),
@@ -96,7 +97,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The answer contains only thoughts, in `{reasoning.field}`, and no text."
         if _is_of_vendor(chat)
         else f"The whole answer is in `{reasoning.field}`, and content is empty.",
-        detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters, {ended}."
+        detail=f"`{reasoning.field}` contains {counted(len(reasoning.text), 'character')}, {ended}."
         + (f" The request sets `{off.rpartition('.')[2]}` to false: the model did not think." if off else "")
         + (" According to the surrounding text, the request sets `enable_thinking` to false." if is_said_off else "")
         + f"{shape}{ran} {_describe_prompt(trace)}",
@@ -131,7 +132,7 @@ def _report_break(trace: Trace, reasoning: Reasoning, ended: str) -> Report:
     """Report thoughts after which the answer never began."""
     return Report(
         title=f"The model stopped within its thoughts: `{reasoning.field}` breaks off, and content is empty.",
-        detail=f"`{reasoning.field}` contains {len(reasoning.text)} characters and ends with "
+        detail=f"`{reasoning.field}` contains {counted(len(reasoning.text), 'character')} and ends with "
         f"{reasoning.text.rstrip()[-40:]!r}; {ended}. {_describe_prompt(trace)}",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
         fix=(_LIMIT, think_less(trace), Step("Ask again: the answer was not written.")),

@@ -33,6 +33,7 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.taken import reads
 from prompt_debugger.core.diagnose.thinking import switched_off, think_less
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request, opens_with_thought, prompt_of
+from prompt_debugger.core.diagnose.words import counted
 
 _KWARGS = "chat_template_kwargs."
 
@@ -49,8 +50,8 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title=f"`{off}` switches thinking off, and the answer contains reasoning.",
-        detail=f"`{field}` contains {len(text)} characters of reasoning. The switch did not reach the template, or the "
-        "model has none.",
+        detail=f"`{field}` contains {counted(len(text), 'character')} of reasoning. The switch did not reach the "
+        "template, or the model has none.",
         evidence=(in_request(off), in_message(field, text[:80])),
         fix=(
             *(() if off.startswith(_KWARGS) and reads(trace, (off,)) else (think_less(trace),)),

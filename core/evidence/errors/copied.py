@@ -19,6 +19,7 @@ from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.complete.backends.error_words import words_of_value
 from prompt_debugger.core.complete.backends.listed_faults import faults_in
 from prompt_debugger.core.evidence.errors.bodies import body_in, name_error, read_body_in_string, read_body_within
+from prompt_debugger.core.evidence.errors.cleaned import words_alone
 from prompt_debugger.core.evidence.errors.cut_body import cut_body_in
 from prompt_debugger.core.evidence.errors.dotnet import error_of_dotnet
 from prompt_debugger.core.evidence.errors.exceptions import MAX_CHARS, read_exception, read_parser_failure
@@ -62,14 +63,6 @@ _OF_REQUEST = re.compile(
     r"\w{0,60}(?:Chat|Completion|Message|Request)\w{0,60}\s"
 )
 _QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  # with `\n` for a line break
-_FENCE_START = re.compile(r"\A\s{0,9}```\w{0,20}[ \t]{0,4}\n")
-_HEADING = re.compile(r"\A#{1,6} {1,3}(?:(?:\[[^\]\n]{1,20}\]|[Bb]ug)(?:: ?| ))?")
-_OPEN_CODE = re.compile(r"\s{0,9}(?:`(?!``)|`{3}(?=\d{3} ))[^`]*\Z")  # its end is elsewhere
-# The stack that a gateway in JavaScript put below the words, in the same text.
-_STACK_WITHIN = re.compile(
-    r"\n\s{0,40}at (?:async )?[\w.<>$ ]{1,100} \((?:file://|/|[A-Z]:\\|node:)[^\n]{1,400}:\d{1,7}:\d{1,7}\)"
-)
-_FENCE_END = re.compile(r"(?<=\S)\n[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*(?=\n|\Z)")
 
 
 def error_of_text(text: str) -> FoundError | None:
@@ -93,8 +86,8 @@ def error_of_text(text: str) -> FoundError | None:
         return None
     if found is None:
         return None
-    refusal = _strip_heading(_strip_fence(_drop_stack(found.refusal)))
-    refusal = replace(refusal, message=complete_list(refusal.message, text))
+    words = words_alone(found.refusal.message, text)
+    refusal = replace(found.refusal, message=complete_list(words, text))
     return found._replace(refusal=_add_surroundings(refusal, text))
 
 
@@ -132,33 +125,6 @@ def _read_reason_beside(text: str, refusal: Refusal) -> FoundError | None:
         return None
     is_understood = recognise_error(beside.message) is not None or next(classes_of(beside.message), None) is not None
     return FoundError(name_error(beside, refusal.status, None), 0.9) if is_understood else None
-
-
-def _drop_stack(refusal: Refusal) -> Refusal:
-    """Return an error without the stack of JavaScript below its words."""
-    stack = _STACK_WITHIN.search(refusal.message)
-    words = "" if stack is None else refusal.message[: stack.start()].rstrip()
-    return replace(refusal, message=words) if words else refusal
-
-
-def _strip_heading(refusal: Refusal) -> Refusal:
-    """Return an error that is a heading of Markdown without its marks, and without the label of a tracker."""
-    bare = _HEADING.sub("", refusal.message)
-    return refusal if bare == refusal.message or not bare.strip() else replace(refusal, message=bare)
-
-
-def _strip_fence(refusal: Refusal) -> Refusal:
-    """Return an error without the code fence around it, and without the prose around that."""
-    parts = _FENCE_END.split(refusal.message)
-    is_lead = parts[0].rstrip().endswith(":") and recognise_error(parts[0]) is None
-    inner = is_lead and len(parts) > 1  # what begins there is the error, under its lead
-    message = parts[1] if inner else parts[0]
-    message = _FENCE_START.sub("", message)
-    if message.rstrip().endswith("```"):
-        message = message.rstrip().removesuffix("```")
-    elif message.count("`") % 2:
-        message = message.lstrip().lstrip("`") if _OPEN_CODE.match(message) else message.rstrip().removesuffix("`")
-    return refusal if message == refusal.message or not message.strip() else replace(refusal, message=message.rstrip())
 
 
 def _add_surroundings(refusal: Refusal, text: str) -> Refusal:

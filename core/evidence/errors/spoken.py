@@ -22,7 +22,7 @@ from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.evidence.errors.found import FoundError
 from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, may_report
-from prompt_debugger.core.evidence.errors.unknown import SCORE_ALONE, error_by_meaning
+from prompt_debugger.core.evidence.errors.unknown import SCORE_ALONE, error_by_meaning, is_chain_of_others
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
 from prompt_debugger.core.evidence.no_errors.names import drop_names, has_come
 from prompt_debugger.core.evidence.no_errors.programs import is_command, is_of_program, is_unfilled
@@ -70,7 +70,7 @@ _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECAS
 
 def spoken_error(text: str) -> FoundError | None:
     """Return the first error that a text which is nothing else speaks of; `None` if there is none."""
-    if len(text) > _MAX_CHARS or reports_nothing(text, by_words=True):
+    if len(text) > _MAX_CHARS or reports_nothing(text, by_words=True) or is_chain_of_others(text):
         return None
     text = drop_unmeant(drop_unreported(text), by_words=True)
     status: FoundError | None = None

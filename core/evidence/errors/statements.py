@@ -16,6 +16,7 @@ from typing import NamedTuple
 from prompt_debugger.core.evidence.errors.tracebacks import EXCEPTION, FRAME, TRACEBACK
 from prompt_debugger.core.evidence.no_errors.programs import is_command
 from prompt_debugger.core.evidence.no_errors.wording import is_of_page
+from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.known_errors import words_as_one_line
 
 _MAX_EXCEPTIONS = 6
@@ -46,6 +47,17 @@ _ABOVE_TRACEBACK = re.compile(
 )
 # What tenacity says of the exception for which it tries again.
 _RETRIED = re.compile(r"\b[Rr]etrying [^\n]{1,300}? as it raised (\w{1,60}): ([^\n]{10,1500}?)[. ]{0,3}$", re.MULTILINE)
+# A record in JSON; a whole one is read as a value.
+_RECORD = re.compile(
+    r"\s{0,8}\{(?=\"\w)[^\n]{0,2000}?\"(?:level|severity|levelname|lvl)\" ?: ?"
+    r"\"(?:err(?:or)?|fatal|critical|panic|severe)\"",
+    re.IGNORECASE,
+)
+_SAID_BY_RECORD = re.compile(
+    r"\"(?P<key>error|err|exception|message|msg|event)\" ?: ?(?P<words>\"(?:[^\"\\\n]|\\.){8,2000}+\")"
+)
+_LAST_HEADING = re.compile(r"\n[ \t]{0,3}#{2,6} [^\n]{1,80}\s{0,9}\Z")  # of the part of a report that comes next
+_PLAIN_KEYS = frozenset({"message", "msg", "event"})
 _HANDLER = re.compile(r"\bException in ASGI application\s*\Z")
 _LEVEL_COLUMN = re.compile(r"[^\n]{0,30}\b(?:ERROR|CRITICAL) {3,8}\S")
 _IN_COLUMN = re.compile(r" {8,40}\S")
@@ -162,6 +174,7 @@ def statements_in(text: str) -> Iterator[Statement]:
 
 def _whole_text(text: str) -> Statement | None:
     """Return a text as one statement, if its form or its words are those of an error; `None` of a page's words."""
+    text = _LAST_HEADING.sub("", text)
     is_titled = text.startswith("#") and is_of_page(text.partition("\n")[0])
     if len(text) > MAX_ALONE * 2 or is_titled or _ABOUT_CODE.match(text) is not None or FRAME.search(text) is not None:
         return None
@@ -183,6 +196,9 @@ def _whole_text(text: str) -> Statement | None:
 def _lines_of_log(text: str) -> Iterator[Statement]:
     """Yield the words of lines that their level or their words show to be errors."""
     for line in islice(_LEVEL.finditer(text), _MAX_LINES):
+        if _RECORD.match(line[0]) is not None:
+            yield from _said_by_record(line[0])
+            continue
         said = line["words"].rstrip()
         tail = said[-_MAX_WORDS:] if said.rstrip(":").endswith(TRACEBACK[:-1]) else ""
         if (above := _ABOVE_TRACEBACK.search(tail)) is not None:
@@ -190,6 +206,15 @@ def _lines_of_log(text: str) -> Iterator[Statement]:
         elif _HANDLER.search(said) is None and not _leads_on(said, text[line.end() : line.end() + _MAX_OF_HEAD]):
             words = _LEVEL_NAME.sub("", _OF_PERSON.sub("", words_as_one_line(line["words"] + _in_column(text, line))))
             yield Statement(words[:_MAX_WORDS], "", is_shaped=True)
+
+
+def _said_by_record(line: str) -> Iterator[Statement]:
+    """Yield the words of a log's record in JSON that was cut, the field of the error first."""
+    found = sorted(islice(_SAID_BY_RECORD.finditer(line), _MAX_SAID), key=lambda one: one["key"] in _PLAIN_KEYS)
+    for one in found:
+        words = json_of(one["words"])
+        if isinstance(words, str):
+            yield Statement(words_as_one_line(words)[:_MAX_WORDS], "", is_shaped=True)
 
 
 def _leads_on(said: str, below: str) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.evidence.errors.found import FoundError
+from prompt_debugger.core.evidence.errors.other_languages import links_of_rust
 from prompt_debugger.core.evidence.errors.statements import MAX_ALONE, Statement, statements_in
 from prompt_debugger.core.evidence.errors.tracebacks import (
     EXCEPTION,
@@ -48,7 +49,9 @@ _FOREIGN = re.compile(
 _OF_OTHERS = re.compile(
     r"\bReceived disconnect from [\d.:a-f]{7,40}: \d|\bauthentication failed from \d|\bsshd(?:\(\w{1,20}\))?\[\d"
     r"|\bpam_unix\(|\bopenldap\b|\bLDAP\b|pip's dependency resolver|Failed to pull image"
-    r"|\berror(?:\[|: ?|, )E0\d{3}\b",
+    r"|\berror(?:\[|: ?|, )E0\d{3}\b"
+    r"|\berror: (?:could not compile `|failed to (?:run custom build command|parse manifest|select a version"
+    r"|load source|download (?:from )?`|get `))",
     re.IGNORECASE,
 )
 # The logs of daemons, which count unless a word in them is of chat requests.
@@ -155,6 +158,8 @@ def _error_by_shape(rest: Sequence[Statement], text: str, whole: str, *, is_of_c
         return FoundError(_refusal(named), _SCORE)
     if named is not None and is_of_chat and _is_alone(whole):
         return FoundError(_refusal(named), SCORE_ALONE)
+    if is_chain_of_others(whole):
+        return None
     reported = next((one for one in rest if one.is_shaped), None)
     is_logged = _LOGGED.match(text.strip()) is not None and EXCEPTION.search(text) is None
     is_answer = is_of_chat and _status(text.strip()) is not None
@@ -219,6 +224,11 @@ def is_about_chat(text: str) -> bool:
     if is_of_other_template(text):
         return False
     return _OF_CHAT.search(_FOLDERS.sub('File "', text)) is not None or speaker_of(text) is not None
+
+
+def is_chain_of_others(text: str) -> bool:
+    """Return whether a text is a chain of causes, as Rust prints it, in which nothing is of chat requests."""
+    return bool(links_of_rust(text)) and not is_about_chat(text)
 
 
 def is_of_other_template(text: str) -> bool:

@@ -15,8 +15,9 @@ from prompt_debugger.core.base.json_values import as_object, strings_in
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
 from prompt_debugger.core.complete.backends.error_words import words_of_value
 from prompt_debugger.core.complete.backends.issue_lists import faults_of_issues
+from prompt_debugger.core.evidence.errors.tracebacks import EXCEPTION, TRACEBACK
 from prompt_debugger.core.evidence.values.json_of import json_of
-from prompt_debugger.core.known_errors import cause_of, classes_of, innermost
+from prompt_debugger.core.known_errors import cause_of, classes_of, innermost, speaker_of
 
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _OF_HEAD = frozenset({"status", "statusCode", "headers", "requestID", "request_id"})  # of an answer without its body
@@ -44,6 +45,7 @@ _OF_CHATS = frozenset(
     }
 )  # fmt: skip
 _WRAPPED = re.compile(r"\n[ \t]*")
+_LEVELS = frozenset({"error", "err", "fatal", "critical", "panic", "severe", "50", "60"})
 _DEPTH = 3  # of objects in a body
 
 
@@ -73,6 +75,8 @@ def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
         return checked
     if (described := _read_described(value)) is not None:
         value = described
+    if (logged := _read_record(value)) is not None:
+        return logged
     if isinstance(value.get("errorMessage"), str):
         value = _read_node(value)
     value = _read_batch(_read_agents(_read_minimax(_read_flagged(value))))
@@ -107,6 +111,19 @@ def _drop_traceback(words: str) -> str:
     "APIConnectionError: 'name'"
     """
     return words.partition("\nTraceback (most recent call last)")[0].strip() or words
+
+
+def _read_record(value: JSONObject) -> Refusal | None:
+    """Return the exception that ends the traceback in a record of a log; `None` of other records and other programs."""
+    said = next((one for key in ("msg", "message", "event") if isinstance(one := value.get(key), str)), "")
+    if str(value.get("level", "")).lower() not in _LEVELS or TRACEBACK not in said or speaker_of(said) is None:
+        return None
+    raised = list(EXCEPTION.finditer(said, said.rfind('File "') if 'File "' in said else 0))
+    if not raised:
+        return None
+    name = raised[-1][1].rpartition(".")[2]
+    words = innermost(said[raised[-1].end() :])
+    return Refusal(None, words.words, words.field, name) if words.words else None
 
 
 def _read_minimax(value: JSONObject) -> JSONObject:
