@@ -11,7 +11,7 @@ What it finds:
     a note otherwise, as in a raw output there is nothing wrong with a call. A
     warning, too, where a text is the inside of a call (keys and values in their
     tags) and the marker that begins one is missing, or where the markers of a call
-    enclose something that is none.
+    enclose something that is none, or names no tool.
 
 Why it matters:
     Most such texts are copied from where a user saw them: in the chat window of a
@@ -56,6 +56,7 @@ from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
 )
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
+from prompt_debugger.core.diagnose.calls.nameless_calls import nameless_call
 from prompt_debugger.core.diagnose.calls.schema_as_arguments import schema_shaped
 from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
 from prompt_debugger.core.diagnose.calls.unparsed_calls import (
@@ -108,6 +109,9 @@ def find(trace: Trace) -> Iterator[Report]:
     if mixed and not broken:
         yield _report_mixed(trace, mixed[0], parse.parsed.calls[0])
         return
+    if (nameless := nameless_call(raw.text, parse.parsed.calls)) is not None:
+        yield _report_nameless(trace, raw.text, nameless)
+        return
     if broken:
         first = broken[0]
         is_cut = first.status is CallStatus.TRUNCATED
@@ -119,6 +123,9 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _find_in_part(trace: Trace, text: str, reason: str, parse: Parse) -> Iterator[Report]:
     """Look at a text of which something may be missing: broken calls in it have their own rules."""
+    if reason == KEEPS_TOKENS and (nameless := nameless_call(text, parse.parsed.calls)) is not None:
+        yield _report_nameless(trace, text, nameless)
+        return
     if reason == KEEPS_TOKENS and not any(not _is_broken(call) for call in parse.parsed.calls):
         if (odd := malformed_call(text)) is not None:
             yield _report_broken(trace, *odd)  # of which no rule knows what its tags were meant to be
@@ -161,6 +168,21 @@ def _report_unread(trace: Trace, text: str) -> Iterator[Report]:
         "markers (`render`), with the model's own template, and without calls in another form in the history; a small "
         "or strongly quantized model may not keep to it. A grammar for calls does (`tool_choice` as `required`, or "
         "`strict` in the tool, where the server constrains calls by it).",
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
+    )
+
+
+def _report_nameless(trace: Trace, text: str, call: ToolCallAttempt) -> Report:
+    return Report(
+        title=f"The text has the markup of a call, and what is in it names no tool: {quote(text.strip(), _SHOWN)!r}.",
+        detail="Unless something was lost where the text was copied, the model wrote this: a call without the name of "
+        f"a tool ({call.problem or 'it has no name'}). A parser returns it as text, or silently drops it.",
+        evidence=(in_raw(trace, call.char_span),),
+        fix="Ask again. If it is the model's answer after a tool's result, in the markup of a call, check that results "
+        "go back as messages with the role `tool` and that the prompt has them where the model's own template puts "
+        "them (`render`).",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,
