@@ -232,7 +232,9 @@ class Gathering(SecondRun):
         known = None if refusal is None else recognise_error(refusal.message)
         if refusal is None or known is None or known.error.stage is not Stage.PARSE:
             return None
-        reported = "Streamed, the same request was answered: the error is about the output, not about the request."
+        reported = (
+            "The same request was answered when it was streamed: the error is about the output, not about the request."
+        )
         self.doubts[reported] = None
         return refusal
 

@@ -84,7 +84,7 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
     evidence = add_ids(evidence, cleaned.text) or evidence
     if depth == 0 and evidence.form is Form.COMMAND and {*evidence.holds} <= {Part.FLAGS} and not is_reported(evidence):
         cut = cut_traceback(cleaned.text)
-        needed = (cut, "Paste it to its end.") if cut is not None else needed_beside_command(split(cleaned.text))
+        needed = (cut, "Paste all of it.") if cut is not None else needed_beside_command(split(cleaned.text))
         return add_notes(evidence, needed)
     return evidence if depth else add_other_errors(add_failed_reading(evidence, cleaned.text), cleaned.text)
 

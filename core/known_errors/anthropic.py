@@ -231,8 +231,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "A maximum of {limit:int} blocks with cache_control may be provided. Found {found:int}",
         Stage.REQUEST,
-        "The API caches up to as many places of a prompt as the message says, and the request marks more of them: each "
-        "part of the system prompt, of a message or of a tool that has `cache_control` counts.",
+        "The API caches a prompt at no more places than the message says, and the request marks more: each part of "
+        "the system prompt, of a message or of a tool that has `cache_control` counts.",
         "Take `cache_control` off the older parts: one at the end of the system prompt, one at the end of the tools "
         "and one at the last message are enough. An agent or gateway that sets it must remove its earlier marks.",
         "https://github.com/aws-samples/demo_mcp_on_amazon_bedrock/issues/91",

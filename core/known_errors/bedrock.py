@@ -91,7 +91,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The format of the value at messages.{message:int}.content.{part:int}.toolUse.input in",
         Stage.REQUEST,
-        "The arguments of a call in the history are not an object: a text, which the model wrote as broken JSON.",
+        "The arguments of a call in the history are a string, not an object: the model wrote broken JSON.",
         "Send `input` as an object; where the arguments of the model could not be read, send an empty one and say in "
         "the result what was wrong.",
         f"{_HUB}vercel/ai/pull/19023",
@@ -102,7 +102,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "The format of the value at messages.{message:int}.content.{part:int}.toolUse.input is invalid",
         Stage.REQUEST,
-        "The arguments of a call in the history are not an object: a text, which the model wrote as broken JSON.",
+        "The arguments of a call in the history are a string, not an object: the model wrote broken JSON.",
         "Send `input` as an object; where the arguments of the model could not be read, send an empty one and say in "
         "the result what was wrong.",
         f"{_HUB}vercel/ai/pull/19023",
@@ -175,7 +175,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Model produced invalid sequence as part of ToolUse",
         Stage.PARSE,
-        "The model began a call, and what it wrote is not one that Bedrock can read; the text is not shown.",
+        "The model began a call that Bedrock cannot read; what it wrote is not shown.",
         "Ask again with `temperature` 0 (for Nova also `topK` 1), simplify the schemas of the tools, or use a stronger "
         "model: for the same turn a small one often fails each time.",
         f"{_HUB}langchain-ai/langchain-aws/issues/567",

@@ -68,8 +68,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "validation error for PluginDaemonBasicResponse[",
         Stage.COMPLETE,
-        "Dify's API and its plug-in daemon are of different releases: what the daemon answered has another form than "
-        "Dify reads.",
+        "Dify's API and its plug-in daemon are of different releases: the daemon answered in a form that Dify does "
+        "not read.",
         "Start both from the same release's `docker-compose.yaml`. The request needs no change.",
         "https://github.com/langgenius/dify/issues/20298",
         example="1 validation error for PluginDaemonBasicResponse[PluginListResponse] data Input should be",

@@ -281,8 +281,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.COMPLETE,
         "The server's program made an answer and then found that it does not have the form that it declares: a fault "
         "of the server, after the model had answered.",
-        "Update the server, or go back to the release before, and report the field that is named to its authors. The "
-        "request needs no change.",
+        "Update the server, or go back to the previous release, and report the field that the message names to its "
+        "authors. The request needs no change.",
         "https://github.com/JamePeng/llama-cpp-python/issues/113",
         example="fastapi.exceptions.ResponseValidationError: Field required",
     ),

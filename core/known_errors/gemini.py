@@ -31,8 +31,9 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "The data of an image or file is not Base64: the message quotes what was sent in its place, such as a file's "
         "address.",
-        "Send the file's bytes in Base64, without `data:…;base64,` before them (`inlineData.data`); a file that has an "
-        "address is sent as `fileData.fileUri`, and one that only the program can reach has to be read by it.",
+        "Send the file's bytes in Base64, without `data:…;base64,` before them (`inlineData.data`); a file that has "
+        "an address is sent as `fileData.fileUri`, and one that only your program can reach must be read by the "
+        "program.",
         "https://github.com/google-gemini/deprecated-generative-ai-js/issues/307",
         field="messages",
     ),
@@ -58,8 +59,8 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Unknown name \"{name:word}\" at 'generation_config{within}': Cannot find field",
         Stage.REQUEST,
-        "The API reads bodies strictly, and has no field of this name at that place. It may belong elsewhere, as what "
-        "is about thoughts does (`generationConfig.thinkingConfig`), or this version of the API does not know it.",
+        "The API reads bodies strictly, and has no field of this name at that place. It may belong elsewhere, as "
+        "settings of thinking do (`generationConfig.thinkingConfig`), or this version of the API does not know it.",
         "Move it to the place that the API reference gives, or leave it out; `v1beta` knows more fields than `v1`.",
         "https://ai.google.dev/api/generate-content",
         example="Invalid JSON payload received. Unknown name \"includeThoughts\" at 'generation_config': Cannot find "
@@ -68,7 +69,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Model generated too many tool calls.",
         Stage.COMPLETE,
-        "The model wrote more calls in one turn than the API takes, and the answer was discarded.",
+        "The model wrote more calls in one turn than the API accepts, and the answer was discarded.",
         "Ask again. If it happens again, say in the prompt how many calls a turn may have, or offer fewer tools.",
         "https://ai.google.dev/gemini-api/docs/function-calling",
         cause=Cause.UNCLEAR,

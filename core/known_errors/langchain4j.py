@@ -48,7 +48,7 @@ SENTENCES: tuple[KnownError, ...] = (
         'A piece of a streamed call has `"type": ""`. OpenAI sends `type` only with the first piece of a call; this '
         "server repeats it in the later ones, empty, and the client accepts `function` alone.",
         "Ask without streaming, or use a release of the client that ignores an empty `type`. On your own server or "
-        "gateway: send `id`, `type` and `name` with the first piece of a call alone.",
+        "gateway: send `id`, `type` and `name` only with the first piece of a call.",
         "https://github.com/langchain4j/langchain4j/issues/2711",
         example='Cannot coerce empty String ("") to `dev.langchain4j.model.openai.internal.chat.ToolType` value',
         cause=Cause.OUTPUT,

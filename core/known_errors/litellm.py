@@ -181,7 +181,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.REQUEST,
         "The key is not the proxy's master key, and LiteLLM's proxy has no database in which it could look up others.",
         "Send the master key (`LITELLM_MASTER_KEY`, `master_key` of the proxy's settings), or give the proxy a "
-        "database (`DATABASE_URL`) and make the key in it.",
+        "database (`DATABASE_URL`) and create the key there.",
         "litellm/proxy/auth/user_api_key_auth.py",
         example="No connected db.",
         cause=Cause.ACCESS,

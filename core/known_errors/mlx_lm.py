@@ -54,8 +54,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "The server found no tool parser for the chat template, so it reads no calls of this model: what the model "
         "writes stays in `content`.",
-        "Update mlx-lm: releases add parsers by family. If the model writes a notation that mlx-lm has a parser for, "
-        "name it in `tokenizer_config.json` (`tool_parser_type`).",
+        "Update mlx-lm: newer releases have parsers for more families of models. If the model writes a notation that "
+        "mlx-lm has a parser for, name it in `tokenizer_config.json` (`tool_parser_type`).",
         "mlx_lm/server.py: _tokenize",
         example="Received tools but model does not support tool calling. If you think this is an error, file an issue",
     ),

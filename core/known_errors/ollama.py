@@ -146,8 +146,8 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.RENDER,
         "The model's Go template reads a field that does not exist: the template is wrong, or was made for another "
         "release.",
-        "Pull the model again, or update Ollama: the template was corrected; otherwise correct TEMPLATE in your "
-        "own Modelfile.",
+        "Pull the model again, or update Ollama: the template was corrected there. If the Modelfile is your own, "
+        "correct its TEMPLATE.",
         "https://github.com/ollama/ollama/issues/10143",
         example='template: :6:10: executing "" at <.Tools>: can\'t evaluate field Tools in type api.Tools',
         cause=Cause.SETTING,

@@ -33,7 +33,7 @@ SENTENCES: tuple[KnownError, ...] = (
         "Received empty model response",
         Stage.COMPLETE,
         "The answer has neither text nor a call.",
-        "Check the answer itself: its `finish_reason`, and reasoning instead of text.",
+        "Check the answer itself: its `finish_reason`, and whether it has reasoning instead of text.",
         "https://github.com/pydantic/pydantic-ai/issues/437",
         cause=Cause.OUTPUT,
     ),

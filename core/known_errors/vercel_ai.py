@@ -13,7 +13,7 @@ SENTENCES: tuple[KnownError, ...] = (
         Stage.PARSE,
         "The name of the call contains markup of the model's notation: the server's parser took more of what the model "
         "wrote for the name, or all of it, and the arguments are lost.",
-        "Start the server with the tool parser of this model's family, in a current release; a hosted model's "
+        "Start the server with the tool parser of this model's family, in a current release; with a hosted model, its "
         "provider has to fix it. The tools of the request need no change.",
         "https://github.com/zai-org/GLM-5/issues/84",
         example="Model tried to call unavailable tool 'read<arg_key>path</arg_key><arg_value>a.md</arg_value>'.",

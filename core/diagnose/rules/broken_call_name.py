@@ -171,7 +171,7 @@ def _report_more_than_name(call: CallField, name: str) -> Report:
         return Report(
             title=f"The name of a returned call is {quote(name, 40)!r}, in which there is no letter.",
             detail=f"`{call.field}.function.name` is punctuation: the parser took what surrounds a name, or comes "
-            "after it, for the name itself, so which tool was called is not in the answer.",
+            "after it, for the name itself, so the answer does not say which tool was called.",
             evidence=(in_message(f"{call.field}.function.name", name),),
             fix="Do not run it. Look at the raw output: the model wrote the call in another notation than the server's "
             "parser reads, or a client cut the text in the wrong place. Ask without streaming, and start the server "

@@ -59,7 +59,7 @@ _OF_VENDOR = (
 )
 _LIMIT = Step(
     "Raise `max_tokens` and the context length that the model is loaded with: a model that breaks off while it thinks "
-    "has usually met one of them, even where finish_reason does not say so."
+    "has usually reached one of them, even where finish_reason does not say so."
 )
 _BREAKS_OFF = re.compile(r"(?:[,;(<\[]|\s(?:the|an?|and|or|but|to|of|is|that|with|for|in))\Z", re.IGNORECASE)
 _MIN_THOUGHTS = 200  # characters

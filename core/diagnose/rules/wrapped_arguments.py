@@ -133,8 +133,8 @@ def _report_nested(trace: Trace) -> Iterator[Report]:
         other = "" if name == call.name else f", that to `{name}`"
         yield Report(
             title=f"The arguments of the call to `{call.name}` are a whole call again{other}.",
-            detail=f"`{field}` is {text[:160]!r}: only what is under `{key}` are arguments. Either the model wrote a "
-            "call inside its call, or what reads its calls takes all of the JSON for the arguments.",
+            detail=f"`{field}` is {text[:160]!r}: the arguments are only the value of `{key}`. Either the model "
+            "wrote a call inside its call, or the parser took all of the JSON for the arguments.",
             evidence=(in_message(field, text),),
             fix=(
                 Step(f"Take the object under `{key}` for the arguments; its values are complete."),

@@ -158,7 +158,7 @@ def _unspoken(text: str) -> str | None:
     return None if found is None else text[found.end() :]
 
 
-def _without_language(text: str) -> str | None:
+def _drop_language(text: str) -> str | None:
     """Return a text without the language of a code box that a copy glued to its JSON: `json{`."""
     if "json{" not in text and "json[" not in text:
         return None
@@ -303,7 +303,7 @@ _STEPS: tuple[Step, ...] = (
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Quotation marks within `content` were not escaped; they were read as a part of it.", escape_content),
     ("The line that says who spoke was removed.", _unspoken),
-    ("The language of a code box, which a copy glued to its JSON, was removed.", _without_language),
+    ("The language of a code box, which a copy glued to its JSON, was removed.", _drop_language),
     ("Line breaks from wrapping were removed.", join_print),
     ("Line numbers at the beginning of each line were removed.", drop_numbers),
     ("The signs of a diff at the beginning of each line were removed.", drop_diff_signs),

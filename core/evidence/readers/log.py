@@ -85,7 +85,7 @@ def _add_error(evidence: Evidence, paste: Paste) -> Evidence:
     found = error_of_text(paste.text if crash is None else paste.text[crash.start() :])
     if found is None:
         cut = cut_traceback(paste.text)
-        return evidence if cut is None else replace(evidence, notes=(*evidence.notes, cut, "Paste it to its end."))
+        return evidence if cut is None else replace(evidence, notes=(*evidence.notes, cut, "Paste all of it."))
     failed = evidence_of_error(found.refusal)
     words, notes = f"{evidence.words} with an error", (*evidence.notes, *failed.notes)
     if evidence.raw is not None:

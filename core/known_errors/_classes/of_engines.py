@@ -203,8 +203,8 @@ FIRST: tuple[ErrorClass, ...] = (
         Cause.REQUEST,
         "The grammar in the request is not written as the server's library reads it",
         "A grammar was sent, and the library that compiles it stopped at the line or rule that the message names.",
-        "Correct the grammar there: every rule is defined, the first is `root` (`start` in Lark), quotes are closed, "
-        "and the notation is that of the server's backend (GBNF for xgrammar, Lark for llguidance).",
+        "Correct the grammar there: every rule must be defined, the first one called `root` (`start` in Lark), quotes "
+        "closed, and the notation the one that the server's backend reads (GBNF for xgrammar, Lark for llguidance).",
     ),
     ErrorClass(
         "grammar-tokenizer",

@@ -48,9 +48,9 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server looks in the prompt for the tokens that stand for each image, video or audio, and their number is "
         "not that of the media.",
         "Send media as content parts to `/v1/chat/completions`, so that the template writes their placeholders, and "
-        "write none into the texts; in a prompt that you write yourself, use those of exactly this model, one for each "
-        "item. If that is so already, template and processor do not match: take both from the model's repository, and "
-        "update the server.",
+        "write none into the texts; in a prompt that you write yourself, use those of exactly this model, one for "
+        "each item. If they are, the template and the processor do not match: take both from the model's repository, "
+        "and update the server.",
         look=Look.PLACEHOLDER_IN_TEXT,
     ),
     ErrorClass(

@@ -230,7 +230,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.TEMPLATE,
         "The chat template does not know the role of a message",
         "The template of this model accepts only the roles that the message lists; a message of the request has "
-        "another one.",
+        "another role.",
         "Send instructions as `system` in place of `developer`, and other roles under the one that comes nearest. A "
         "template without `tool` was not made for tools: write the results as user messages, or serve the template of "
         "a model that calls tools.",

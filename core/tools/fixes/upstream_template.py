@@ -106,7 +106,7 @@ def _add_test(found: UpstreamDiff, trace: Trace, code: str, fix: OfferedFix, tex
         return replace(found, says=f"{found.says} {why}")
     python = python_that_has(_PACKAGE)
     if python is None:
-        return replace(found, says=f"{found.says} No test was written: transformers, which runs it, is not here.")
+        return replace(found, says=f"{found.says} No test was written: transformers, which runs it, is not installed.")
     test = _test_of(trace, code, same, found.file)
     without, with_it = (_try(test, found.file, text, Runner(python, _PACKAGE)) for text in texts)
     if (without.fails, with_it.fails) == (True, False):

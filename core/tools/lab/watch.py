@@ -53,7 +53,7 @@ class Judge:
         if silent_s >= _MUTE_S or (silent_s >= _SILENT_S and used_s >= silent_s * _CPU_OF_SILENCE):
             return f"it did not answer for {silent_s:.0f} s"
         if self._fruitful.tokens is not None and _used(self._fruitful, look) >= self._fruitless_s:
-            return f"it used {_used(self._fruitful, look):.0f} s of processor time without a single token"
+            return f"it used {_used(self._fruitful, look):.0f} s of processor time without producing a single token"
         return ""
 
 

@@ -192,7 +192,9 @@ def open_watched(path: str) -> Counts:
     """
     stored = open_stored(path)[0]
     if not stored.is_journal:
-        raise RequestError(f"{path!r} is not a file of `watch`.", "Give the file that --store named.", field="--open")
+        raise RequestError(
+            f"{path!r} is not a file of `watch`.", "Give the file that was named with --store.", field="--open"
+        )
     counts, clients = Counts(), stored.clients()
     for row in stored.rows():
         index = row.get("data_index")

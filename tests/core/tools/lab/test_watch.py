@@ -57,7 +57,7 @@ def test_a_lab_that_burns_time_without_a_token_hangs():
     found = verdicts(*(look(4.0 * n, 10.0 + 4.0 * n) for n in range(1, 9)))
 
     assert found[:7] == [""] * 7
-    assert found[7] == "it used 32 s of processor time without a single token"
+    assert found[7] == "it used 32 s of processor time without producing a single token"
 
 
 def test_a_large_model_may_read_for_minutes():
