@@ -29,6 +29,7 @@ MARKER = re.compile(
         [
             CONTROL_TOKEN.pattern,
             r"</?(?:tool_calls?|think|function_calls?|invoke)\b",
+            r"functools\s{0,3}\[\s{0,9}\{\s{0,9}\"name\"",
             r"\[TOOL_CALL\]\s{0,8}\{\s{0,8}(?:tool\s{0,4}=>|\"(?:tool|name|tool_name)\")",
             *(re.escape(tag) for tag in sorted(_TAGS) if tag.startswith("<")),
         ]

@@ -335,8 +335,10 @@ def readers_of(family: str) -> str:
     """Return the names of the parsers that are made for a family, for a person; "" where none is known."""
     facts = FORMATS[family].facts
     sglang = _parsers_of("sglang", family)[:2]
+    others = (name for one in facts.same_notation if one in FORMATS for name in FORMATS[one].facts.tool_parsers[:1])
+    vllm = list(dict.fromkeys((*facts.tool_parsers[:2], *others)))
     parts = [
-        f"vLLM's {listed(facts.tool_parsers[:2])}" if facts.tool_parsers else "",
+        f"vLLM's {listed(vllm)}" if vllm else "",
         f"SGLang's {listed(sglang)}" if sglang else "",
     ]
     return " and ".join(part for part in parts if part)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Severity
 from prompt_debugger.core.evidence import read_evidence
 from tests.attacks.growth import grows_linearly
@@ -93,3 +94,20 @@ def test_a_finish_reason_without_its_call_asks_for_what_the_model_wrote():
     finding = next(one for one in shown(json.dumps(answer)).findings if one.code == "PD412")
 
     assert "see what the model wrote" in finding.fix
+
+
+def test_a_call_of_phi_4_alone_is_an_output():
+    trace = shown('functools[{"name": "find", "arguments": {"id": 7}}]')
+
+    assert "in the notation of `phi4_mini`" in trace.verdict.sentence
+
+
+def test_a_module_of_that_name_in_words_is_none():
+    with pytest.raises(RequestError):
+        read_evidence("The decorators of functools [see its page] keep the name of a function.")
+
+
+def test_parsers_of_models_that_write_the_same_are_named():
+    trace = shown('<tool_calls>[{"name": "find", "arguments": {"id": 7}}]</tool_calls>')
+
+    assert "Parsers made for this notation: vLLM's `jamba`, `hunyuan_a13b`." in trace.findings[0].detail
