@@ -17,6 +17,7 @@ from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._fields import as_path
 from prompt_debugger.core.known_errors.base import Cause, Look
 
+LOG = "Check the server's log for that moment: the reason is there, usually in a traceback above that line."
 _PART = re.compile(r"\{([a-z_]+)\|([^}]*)\}")
 _MAX_PART = 120  # characters of a part that is put into a sentence
 
