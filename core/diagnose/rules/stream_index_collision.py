@@ -3,7 +3,8 @@
 What it finds:
     In the streamed events, one index with two ids or two names, one id under
     two indexes, or a tool call delta without an index, or with one that is not a
-    number. Or the pieces of one call have different ids. Or `tool_calls` is an object in
+    number. Or the pieces of one call have different ids, or (a note) the later ones an
+    empty id. Or `tool_calls` is an object in
     place of a list.
 
 Why it matters:
@@ -18,7 +19,8 @@ Good:
     `{"index": 0, "id": "a", …}`, `{"index": 1, "id": "b", …}`
 
 Source:
-    tracker: sgl-project/sglang#35625, apache/maka#1976, mudler/LocalAI#9722.
+    tracker: sgl-project/sglang#35625, apache/maka#1976, mudler/LocalAI#9722,
+    spring-projects/spring-ai#6591.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, quote
 from prompt_debugger.core.diagnose.wire_events import first_at
+from prompt_debugger.core.diagnose.words import counted
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -41,7 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.chat_stream is None:
         return
     if (event := _event_of_object(trace.chat_stream.deltas)) is None:
-        yield from _collision(trace, trace.chat_stream.deltas)
+        yield from [*_collision(trace, trace.chat_stream.deltas)] or _empty_ids(trace.chat_stream.deltas)
     else:
         yield _no_list(event + 1)
 
@@ -80,6 +83,31 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
         if arguments:
             begun.add(index)
             written.setdefault(index, []).append(as_text(arguments) or "")
+
+
+def _empty_ids(deltas: tuple[StreamDelta, ...]) -> Iterator[Report]:
+    """Report later pieces of calls whose id is an empty text in place of none: harmless for who goes by the index."""
+    begun: set[int] = set()
+    empty: list[int] = []
+    for event, part in _tool_deltas(deltas):
+        if part.at is not None and part.call_id:
+            begun.add(part.at)
+        if part.at in begun and part.call_id == "" and not part.name and part.arguments:
+            empty.append(event)
+    if not empty:
+        return
+    first, count = first_at(empty[0], deltas), len(empty)
+    yield Report(
+        title=f"{counted(count, 'later piece')} of tool calls in the stream {'has' if count == 1 else 'have'} an empty "
+        "id.",
+        detail=f"{first}OpenAI's API leaves `id` out there. A client that takes each piece with an id, though it is "
+        "empty, for the beginning of a new call does not join the arguments (some releases of Spring AI do so); one "
+        "that puts the pieces together by index is not affected.",
+        evidence=(in_message("tool_calls"),),
+        fix="If calls arrive without a name or with parts of their arguments: update the client, or ask without "
+        "streaming. On your own server or gateway, leave `id` out of the later pieces.",
+        severity=Severity.NOTE,
+    )
 
 
 def _is_whole(pieces: Iterable[str]) -> bool:
@@ -161,7 +189,7 @@ RULE: Rule = TraceRule(
     find=find,
     stands_in_part=True,
     needs=TracePart.STREAM,
-    threads=("sgl-project/sglang#35625", "apache/maka#1976", "mudler/LocalAI#9722"),
+    threads=("sgl-project/sglang#35625", "apache/maka#1976", "mudler/LocalAI#9722", "spring-projects/spring-ai#6591"),
     explains=("PD411",),
     fixes=(RequestFix("asked without streaming", setting(stream=False)),),
 )
