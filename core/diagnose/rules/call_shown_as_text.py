@@ -29,7 +29,6 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -48,13 +47,16 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
-    OF_OPEN_LIST,
-    is_open_list,
-    said_of_open_list,
-    unescaped_before,
-)
+from prompt_debugger.core.diagnose.calls.broken_bare_calls import is_open_list, unescaped_before
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
+from prompt_debugger.core.diagnose.calls.lone_broken_calls import (
+    NAME_IN_KEY,
+    report_broken,
+    report_mixed,
+    report_nameless,
+    report_open_list,
+    report_unread,
+)
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
 from prompt_debugger.core.diagnose.calls.nameless_calls import nameless_call
 from prompt_debugger.core.diagnose.calls.schema_as_arguments import schema_shaped
@@ -70,21 +72,18 @@ from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     parser_steps,
     readers_of,
 )
-from prompt_debugger.core.diagnose.calls.unread_blocks import find_unread_block
 from prompt_debugger.core.diagnose.calls.written_calls import begun_bare_call
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw, quote
+from prompt_debugger.core.diagnose.trace_queries import asked_server, in_raw
 from prompt_debugger.core.diagnose.words import counted, listed, lowered
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.known_errors import json_break
 
 _BEFORE = 24  # characters that are shown before the place
-_ENTRY = re.compile(r"'type':\s{0,4}'function',\s{0,4}'function':\s{0,4}\{")
-_MAX_ENTRY = 2_000  # characters in which such an entry begins
-_NAME_IN_KEY = re.compile(r"\{\s{0,8}\"(?P<key>function|name|tool)=(?P<name>[\w.-]{1,80})\"\s{0,8},")
-_SHOWN = 60  # characters of what is between the markers of a call
+# Markers that end the calls of one family alone, with its name and the marker that begins them.
+_ENDS = {"</minimax:tool_call>": ("minimax_m2", "<minimax:tool_call>")}
 _MIN_MARKERS = 3  # different ones, which no one mentions by chance
 
 
@@ -105,18 +104,18 @@ def find(trace: Trace) -> Iterator[Report]:
         yield from _report_no_call(trace, raw.text, parse)
         return
     broken = [call for call in parse.parsed.calls if _is_broken(call)]
-    mixed = [found for call in parse.parsed.calls if (found := _NAME_IN_KEY.search(raw.text[slice(*call.char_span)]))]
+    mixed = [found for call in parse.parsed.calls if (found := NAME_IN_KEY.search(raw.text[slice(*call.char_span)]))]
     if mixed and not broken:
-        yield _report_mixed(trace, mixed[0], parse.parsed.calls[0])
+        yield report_mixed(trace, mixed[0], parse.parsed.calls[0])
         return
     if (nameless := nameless_call(raw.text, parse.parsed.calls)) is not None:
-        yield _report_nameless(trace, raw.text, nameless)
+        yield report_nameless(trace, raw.text, nameless)
         return
     if broken:
         first = broken[0]
         is_cut = first.status is CallStatus.TRUNCATED
         count = len(parse.parsed.calls)
-        yield _report_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut, count=count)
+        yield report_broken(trace, first.name or "", first.char_span, first.problem or "", is_cut=is_cut, count=count)
         return
     yield from _report_whole_calls(trace, parse)
 
@@ -124,14 +123,14 @@ def find(trace: Trace) -> Iterator[Report]:
 def _find_in_part(trace: Trace, text: str, reason: str, parse: Parse) -> Iterator[Report]:
     """Look at a text of which something may be missing: broken calls in it have their own rules."""
     if reason == KEEPS_TOKENS and (nameless := nameless_call(text, parse.parsed.calls)) is not None:
-        yield _report_nameless(trace, text, nameless)
+        yield report_nameless(trace, text, nameless)
         return
     if reason == KEEPS_TOKENS and not any(not _is_broken(call) for call in parse.parsed.calls):
         if (odd := malformed_call(text)) is not None:
-            yield _report_broken(trace, *odd)  # of which no rule knows what its tags were meant to be
+            yield report_broken(trace, *odd)  # of which no rule knows what its tags were meant to be
             return
         if not parse.parsed.calls:
-            yield from _report_unread(trace, text)
+            yield from report_unread(trace, text)
             return
     if _shows_whole_calls(reason, parse):
         yield from _report_whole_calls(trace, parse)
@@ -144,49 +143,13 @@ def _report_no_call(trace: Trace, text: str, parse: Parse) -> Iterator[Report]:
     if name is not None and fault is not None:
         place = text[max(0, fault.at - _BEFORE) : fault.at + 1]
         problem = f"{fault.why}, at character {fault.at} (after {place!r})"
-        report = _report_broken(trace, name, Span(0, len(text)), problem)
+        report = report_broken(trace, name, Span(0, len(text)), problem)
         yield replace(report, detail=f"{report.detail}{unescaped_before(text.strip(), fault.at)}")
     elif (malformed := malformed_call(text)) is not None:
-        yield _report_broken(trace, *malformed)
+        yield report_broken(trace, *malformed)
     else:
         found = [*_read_inner_markup(trace), *_report_list_at_end(trace, parse)]
-        yield from found or _report_unread(trace, text)
-
-
-def _report_unread(trace: Trace, text: str) -> Iterator[Report]:
-    """Report markers of a call around what is none."""
-    block = find_unread_block(text)
-    if block is None:
-        return
-    inner = quote(block.inner, _SHOWN)
-    yield Report(
-        title=f"What is between `{block.begins}` and `{block.ends}` could not be read as a call: {inner!r}.",
-        detail="Unless something was lost where the text was copied, the model wrote this: the markers of its notation "
-        "with something else in between. A parser returns it as text, or silently drops it.",
-        evidence=(in_raw(trace, block.span),),
-        fix="Ask again. If it happens often, check that the prompt contains the tools and shows the notation of these "
-        "markers (`render`), with the model's own template, and without calls in another form in the history; a small "
-        "or strongly quantized model may not keep to it. A grammar for calls does (`tool_choice` as `required`, or "
-        "`strict` in the tool, where the server constrains calls by it).",
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
-        stage=Stage.COMPLETE,
-    )
-
-
-def _report_nameless(trace: Trace, text: str, call: ToolCallAttempt) -> Report:
-    return Report(
-        title=f"The text has the markup of a call, and what is in it names no tool: {quote(text.strip(), _SHOWN)!r}.",
-        detail="Unless something was lost where the text was copied, the model wrote this: a call without the name of "
-        f"a tool ({call.problem or 'it has no name'}). A parser returns it as text, or silently drops it.",
-        evidence=(in_raw(trace, call.char_span),),
-        fix="Ask again. If it is the model's answer after a tool's result, in the markup of a call, check that results "
-        "go back as messages with the role `tool` and that the prompt has them where the model's own template puts "
-        "them (`render`).",
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
-        stage=Stage.COMPLETE,
-    )
+        yield from found or report_unread(trace, text)
 
 
 def _shows_whole_calls(reason: str, parse: Parse) -> bool:
@@ -203,7 +166,7 @@ def _report_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
     if not calls or len(calls) < len(parse.parsed.calls) or not all(call.name for call in calls):
         return
     if is_open_list(parse.raw):
-        yield _report_open_list(trace, calls)
+        yield report_open_list(trace, calls)
     elif is_marked or not (parse.parsed.content or "").strip():
         yield _report(trace, calls, parse.parsed.format, is_marked=is_marked)
 
@@ -263,21 +226,6 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
     )
 
 
-def _report_open_list(trace: Trace, calls: list[ToolCallAttempt]) -> Report:
-    return Report(
-        title=f"The text is {said_of_open_list(calls)}",
-        detail="Unless its end was not copied, the model, or the server that streamed it, left the bracket out. "
-        + OF_OPEN_LIST,
-        evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
-        fix="Check finish_reason: raise `max_tokens` if it is `length`. Otherwise ask again. A grammar for calls keeps "
-        "the list whole (`tool_choice` as `required`, where the server constrains calls by it); if the bracket is "
-        "there without streaming, update the server.",
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
-        stage=Stage.COMPLETE,
-    )
-
-
 def _read_bare_invoke(trace: Trace, calls: list[ToolCallAttempt], begins: str) -> Report:
     """Report calls in tags that two makers' models write, where the marker around them is missing."""
     return Report(
@@ -322,10 +270,6 @@ def _read_inner_markup(trace: Trace) -> Iterator[Report]:
     )
 
 
-# Markers that end the calls of one family alone, with its name and the marker that begins them.
-_ENDS = {"</minimax:tool_call>": ("minimax_m2", "<minimax:tool_call>")}
-
-
 def _family_inside(parse: Parse, shown: Sequence[str]) -> str | None:
     """Return the family whose calls have all of these markers inside; of several, the one that the text is most like.
 
@@ -342,59 +286,6 @@ def _family_inside(parse: Parse, shown: Sequence[str]) -> str | None:
             families.append(family)
     scores = parse.format_scores
     return max(families, key=lambda one: scores[one].score if one in scores else 0.0, default=None)
-
-
-def _report_broken(
-    trace: Trace, name: str, span: Span, problem: str, *, is_cut: bool = False, count: int = 1
-) -> Report:
-    """Report a call that no parser can take out: the model did not write it to its end, or not as its notation is."""
-    fault = "that ends early" if is_cut else "that is malformed"
-    holds = "is" if count == 1 else f"contains {count} calls, among them"
-    others = "" if count == 1 else " A parser that reads all calls at once drops the others with it."
-    cut = " Raise `max_tokens` where finish_reason is `length`." if is_cut else ""
-    text = "" if trace.raw is None else trace.raw.text[slice(*span)]
-    taught, look = "", ""
-    if not is_cut and _ENTRY.search(text[:_MAX_ENTRY]) is not None:
-        taught = (
-            " It is a whole entry of `tool_calls` as Python prints it. A chat template that writes `{{ tool_call }}` "
-            "without `tojson` prints the history like this, and the model repeats what it reads there."
-        )
-        look = "Look at the history in the prompt (`render`): the template must print name and arguments as JSON. "
-    elif "braces are doubled" in problem:
-        taught = " A model writes doubled braces where its prompt shows the form of a call with them."
-        look = (
-            "Look at the tools' instructions in the prompt (`render`): a template, or a prompt of your own whose "
-            "`{{` was never formatted, must show the call with single braces. "
-        )
-    return Report(
-        title=f"The text {holds} a call to `{name}` {fault}: {problem}.",
-        detail="Unless the text was cut when it was copied, the output itself is like this. A strict parser returns "
-        f"the call as text, or silently drops it.{others}{taught}",
-        evidence=(in_raw(trace, span),),
-        fix=f"{look}Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as "
-        "`required`, or `strict` in the tool, where the server constrains calls by it).",
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
-        stage=Stage.COMPLETE,
-    )
-
-
-def _report_mixed(trace: Trace, found: re.Match[str], call: ToolCallAttempt) -> Report:
-    """Report a call in JSON whose name stands in a key, as it does in the tag of another notation."""
-    return Report(
-        title=f"The text is a call to `{found['name']}` that mixes two notations: its name is in the key "
-        f'`"{found["key"]}={found["name"]}"`.',
-        detail=f"Models that write tags have `<{found['key']}={found['name']}>`, others a JSON object with "
-        f'`"name": "{found["name"]}"`; this is half of each, and no JSON, because the key has no value. A parser of '
-        "either notation returns it as text, or silently drops it.",
-        evidence=(in_raw(trace, call.char_span),),
-        fix="Do not run this call; ask again. Check that the tools' instructions in the prompt (`render`) and the "
-        "calls of the history are in one notation, that of the model's own template. A grammar for calls keeps them "
-        "whole (`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
-        stage=Stage.COMPLETE,
-    )
 
 
 def _is_python(trace: Trace, calls: list[ToolCallAttempt]) -> bool:
