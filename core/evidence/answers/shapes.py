@@ -22,6 +22,7 @@ _OF_CALL = frozenset({"index", "id", "type", "function"})
 _OF_MESSAGE = ("content", "tool_calls", "reasoning", "reasoning_content", "function_call")
 _FUNCTION = frozenset({"name", "arguments"})
 _AROUND_FUNCTION = frozenset({"id", "type", "index"})
+_STORED_ID = "_id"  # where a database keeps the id of a call
 _MAX_LOOKED_AT = 50
 
 
@@ -260,12 +261,14 @@ def is_called_function(value: JSONObject) -> bool:
     return (
         isinstance(value.get("name"), str)
         and isinstance(value.get("arguments"), str)
-        and not value.keys() - (_FUNCTION | _AROUND_FUNCTION)
+        and not value.keys() - (_FUNCTION | _AROUND_FUNCTION | {_STORED_ID})
     )
 
 
 def _read_function(value: JSONObject) -> JSONObject:
     around: JSONObject = {name: item for name, item in value.items() if name in _AROUND_FUNCTION}
+    if isinstance(stored := value.get(_STORED_ID), str):
+        around.setdefault("id", stored)
     return {**around, "function": {name: value[name] for name in ("name", "arguments")}}
 
 

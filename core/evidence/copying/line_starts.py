@@ -11,6 +11,7 @@ chunk: {"id": …        the same words on every line
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from prompt_debugger.core.evidence.logs.lines import has_entries
@@ -30,6 +31,11 @@ _RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
 _PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
 _PREFIXED = re.compile(f"(?m)^(?:{'|'.join(prefix.pattern for prefix in _PREFIXES)})")
 _LABEL = re.compile(r"[^\s{}\[\]<>\"'][^{}<>\"'\n]{1,80}?(?:: |\| |> |\] |\) |- )(?=[\[{<\"]|data:|[A-Z]\w{1,40}\()")
+_NUMBERED = re.compile(
+    r"[ \t]{0,8}(?:[-*] )?\[?(?:(?:sse|stream|streamed) )?(?:chunk|event|delta|piece|frame)[ #\[]{0,2}(\d{1,5})"
+    r"\]{0,2}[ ]?(?::|->|=>|=|-)[ ]?(?=\{)",
+    re.IGNORECASE,
+)
 _MIN_LABELLED = 3  # lines
 _MIN_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
 CODE_START = re.compile(r"[{\[<]|data:|(?:analysis|commentary)[A-Z ]|[A-Za-z]\w{1,40}\(")
@@ -165,15 +171,24 @@ def drop_prefixes_below(text: str) -> str | None:
 
 def drop_labels(text: str) -> str | None:
     """Remove the words that precede the data on every line: `Processed chunk: {…}`."""
-    if _LABEL.match(first_line(text)) is None:
+    if _LABEL.match(first_line(text)) is None and _NUMBERED.match(first_line(text)) is None:
         return None
     lines = [line for line in text.split("\n") if line.strip()]
+    if _are_numbered(lines):
+        return "\n".join(_NUMBERED.sub("", line, count=1) for line in text.split("\n"))
     found = _LABEL.match(lines[0]) if len(lines) >= _MIN_LABELLED else None
     if found is None or found[0].startswith(("data:", "event:")) or has_entries(text):
         return None  # what a log says before its data is known
     if not all(line.startswith(found[0]) and CODE_START.match(line, found.end()) for line in lines):
         return None
     return "\n".join(line[found.end() :] for line in text.split("\n"))
+
+
+def _are_numbered(lines: Sequence[str]) -> bool:
+    """Return whether every line is a piece of a stream after its number, one following the other: `Chunk 1: {…}`."""
+    numbers = [int(found[1]) for line in lines if (found := _NUMBERED.match(line)) is not None]
+    is_counted = all(after == before + 1 for before, after in pairwise(numbers))
+    return len(lines) == len(numbers) > 1 and is_counted and numbers[0] in (0, 1)
 
 
 def drop_diff_signs(text: str) -> str | None:

@@ -82,3 +82,44 @@ def test_a_word_that_only_begins_so_is_kept(text):
 
 def test_glued_languages_are_found_in_linear_time():
     assert grows_linearly(lambda count: clean("json[ " * count + "\n" + " " * count + "json{"), first=1_000)
+
+
+def test_numbers_before_the_pieces_of_a_stream_are_taken_off():
+    lines = [
+        'Chunk 1: {"id": "c1", "function": {"name": "look_up", "arguments": ""}}',
+        'Chunk 2: {"id": "", "function": {"arguments": "{\\"a\\": "}}',
+        'Chunk 3: {"id": "", "function": {"arguments": "1}"}}',
+    ]
+    evidence = read_evidence("\n".join(lines))
+
+    assert [call["function"]["name"] for call in evidence.stream.message["tool_calls"]] == ["look_up"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Chunk 1: {"a": 1}\nChunk 3: {"a": 2}',
+        'Case 1: {"a": 1}\nCase 2: {"a": 2}',
+        'Chunk 4: {"a": 1}\nChunk 5: {"a": 2}',
+        "Chunk 1: the first one\nChunk 2: the second one",
+    ],
+)
+def test_other_numbers_before_lines_are_kept(text):
+    assert clean(text).text == text
+
+
+def test_numbered_lines_are_read_in_linear_time():
+    assert grows_linearly(lambda count: clean("Chunk 1: {}\n" + "chunk 1" * count), first=1_000)
+
+
+def test_a_call_as_a_database_stores_it_is_one():
+    text = '{"_id": "c7", "name": "look_up", "arguments": "{}"}'
+    printed = read_evidence("{\n\t_id: 'c7',\n\tname: 'look_up',\n\targuments: '{\"port\": \"north\"}'\n}")
+
+    assert printed.chat.message["tool_calls"][0]["function"]["name"] == "look_up"
+    assert read_evidence(text).chat.message["tool_calls"][0]["id"] == "c7"
+
+
+def test_a_record_of_a_database_with_other_fields_is_no_call():
+    with pytest.raises(RequestError, match="was not recognized"):
+        read_evidence('{"_id": "c7", "name": "look_up", "arguments": "{}", "created": 7}')
