@@ -270,7 +270,7 @@ SENTENCES: tuple[KnownError, ...] = (
         is_distinctive=False,
     ),
     KnownError(
-        "Failed to parse tool call arguments as JSON",
+        "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]",
         Stage.REQUEST,
         "The arguments of a call in the history are not JSON, and the server cannot render them.",
         "Send back valid JSON as the arguments of every call; a call without arguments has `{}`.",

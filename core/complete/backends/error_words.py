@@ -42,6 +42,7 @@ _SHORT_PAGE = 600  # characters of a page without a title: proxies write a headi
 _TAG = re.compile(r"<[^<>]{0,200}>")
 _REASON = "Tool use failed: "  # in place of what the model wrote
 _MAX_DETAILS = 20
+_BARE_CODE = re.compile(r"[A-Z][A-Z0-9_]{3,60}")
 _MAX_MORE = 1000  # characters of `details` in words
 # What is said of the body as a whole, which has no path.
 _OF_BODY = frozenset({"Field required", "Input should be a valid dictionary or object to extract fields from"})
@@ -162,12 +163,21 @@ def _search(value: JSON, depth: int) -> str:
     more = value.get("details")
     if message and isinstance(more, str) and more[:1].isalpha() and len(more) <= _MAX_MORE and more not in message:
         message = f"{message.rstrip('.!:')}: {' '.join(more.split())}"
+    if _BARE_CODE.fullmatch(message) and (said := _words_below(as_object(more), depth)):
+        message = said
     path = _path_of(value.get("loc")) or ("body" if message in _OF_BODY and value.get("loc") == ["body"] else "")
     raw = as_object(value.get("metadata")).get("raw")
     upstream = as_text(raw) or _places_in(raw)
     if message and upstream and upstream not in message:
         message = f"{message}: {upstream}"
     return f"`{path}`: {message}" if message and path else message
+
+
+def _words_below(details: JSONObject, depth: int) -> str:
+    """Return what Cursor writes below an error's code: of a body that the text ends with, the words of that."""
+    text = as_text(details.get("detail")) or ""
+    inner = _json_in(text[text.find("{") :]) if "{" in text and len(text) <= MAX_LISTED else None
+    return _search(inner, depth - 1) or " ".join(text.split()) or as_text(details.get("title")) or ""
 
 
 def _places_in(raw: JSON) -> str:

@@ -154,7 +154,19 @@ def test_errors_of_two_places_are_both_shown() -> None:
         {"detail": {"message": "Upstream is away"}},
         {"code": 7009, "message": "Upstream is away", "data": None},
         {"type": "error", "error": {"type": "overloaded_error", "message": "Upstream is away"}},
+        {
+            "error": "ERROR_OPENAI",
+            "details": {"title": "No", "detail": 'It failed\n{"error":{"message":"Upstream is away"}}'},
+        },
+        {"error": "ERROR_OPENAI", "details": {"title": "Upstream is away"}},
     ],
 )
 def test_wrapped_bodies_show_their_words(body: JSON) -> None:
     assert read_words("application/json", json.dumps(body)).text == "Upstream is away"
+
+
+def test_a_code_without_words_below_it_is_shown_itself() -> None:
+    assert (
+        read_words("application/json", json.dumps({"error": "ERROR_OPENAI", "details": {"a": 1}})).text
+        == "ERROR_OPENAI"
+    )
