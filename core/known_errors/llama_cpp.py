@@ -20,6 +20,15 @@ _BAD_BATCH = (
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "[json.exception.type_error.316] invalid UTF-8 byte at index {index:int}",
+        Stage.COMPLETE,
+        "The server wrote a text with bytes that are not UTF-8 into JSON, and its process ended: usually an unfinished "
+        "character of the output.",
+        "Update llama.cpp; the request needs no change.",
+        "https://github.com/ggml-org/llama.cpp/issues/11738",
+        example="[json.exception.type_error.316] invalid UTF-8 byte at index 145",
+    ),
+    KnownError(
         "Invalid chat handler: {name:word} (valid formats:",
         Stage.RENDER,
         "The installed llama-cpp-python has no chat format of that name; `None` means that none was given, and the "

@@ -9,6 +9,15 @@ MAKER = "Outlines"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Format {name:word} is not supported by Outlines",
+        Stage.REQUEST,
+        "The schema has a `format` that this grammar backend does not know.",
+        "Leave that `format` out of the schema, or write it as a `pattern`; or start the server with another grammar "
+        "backend.",
+        "https://github.com/sgl-project/sglang/pull/1776",
+        example="Format email is not supported by Outlines",
+    ),
+    KnownError(
         "Neither regex-based structured outputs nor the `pattern` keyword in Json Schema are available with "
         "{vendor:word}.",
         Stage.REQUEST,

@@ -25,18 +25,6 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.REQUEST,
     ),
     KnownError(
-        "TextEncodeInput must be Union[TextInputSequence, Tuple[InputSequence, InputSequence]]",
-        Stage.RENDER,
-        "The tokenizer was given something other than a text: often `None`, where no chat template rendered a prompt; "
-        "else a list of messages or of parts that was not rendered.",
-        "Look at what is passed to the tokenizer. A base model, or one that the server does not know, has no chat "
-        "template: name one where the server starts, or serve the instruct model. In a program that calls it, render "
-        "the messages first (`apply_chat_template`), and pass on the text.",
-        "https://github.com/InternLM/lmdeploy/issues/2462",
-        cause=Cause.SETTING,
-        is_distinctive=False,
-    ),
-    KnownError(
         "Cannot use chat template functions because tokenizer.chat_template is not set",
         Stage.RENDER,
         "The tokenizer has no chat template; tokenizers of base models usually have none.",

@@ -25,7 +25,9 @@ _NEXT_HEADING = re.compile(r"\n[ \t]{0,3}#{2,6} \S[^\n]{0,80}(?=\n|\Z)")
 _STACK = re.compile(
     r"\n\s{0,40}at (?:async )?[\w.<>$ ]{1,100} \((?:file://|/|[A-Z]:\\|node:)[^\n]{1,400}:\d{1,7}:\d{1,7}\)"
 )
-_ONE_LINE = re.compile(r"Traceback \(most recent call last\):?[ \t]{1,8}File \"")
+_ONE_LINE = re.compile(
+    r"Traceback \(most recent call last\):?[ \t]{1,8}File \"|(?m:^)[ \t]{0,4}\d{1,4}[ \t]{1,8}File \""
+)
 _RAISED = re.compile(r"(?<=[ \t])(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception): (?=\S)")
 _GRAMMAR = re.compile(r"\bfor grammar:\s{1,9}[\w-]{1,80} ?::=")
 _MIN_WORDS = 8  # characters that are left

@@ -35,6 +35,7 @@ from prompt_debugger.core.evidence.errors.other_languages import (
     plain_of_swift,
 )
 from prompt_debugger.core.evidence.errors.printed import error_of_print
+from prompt_debugger.core.evidence.errors.rich_log import plain_of_rich
 from prompt_debugger.core.evidence.errors.sentences import error_of_sentence, status_in
 from prompt_debugger.core.evidence.errors.tool_lists import complete_list
 from prompt_debugger.core.evidence.errors.tracebacks import drop_levels
@@ -67,7 +68,7 @@ _QUOTED_FAULTS = re.compile(r"\b\d{1,4} validation errors? for \w{1,80}\\n\w")  
 
 def error_of_text(text: str) -> FoundError | None:
     """Return the error that a text is about; `None` if it does not look like one."""
-    text = plain_of_swift(text)
+    text = plain_of_rich(plain_of_swift(text))
     if reports_nothing(text):
         return None
     text = _BOX.sub(" ", drop_unreported(plain_of_javascript(plain_of_rust(text[:MAX_CHARS]))))

@@ -25,7 +25,8 @@ _STATUS = re.compile(
     re.IGNORECASE,
 )
 _LOG_WORD = re.compile(
-    r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|invalid|unparsed|warn(?:ing)?)\b|\[E\]", re.IGNORECASE
+    r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|invalid|unparsed|warn(?:ing)?|terminate called)\b|\[E\]",
+    re.IGNORECASE,
 )
 _LOG_LINE = re.compile(
     r"(?m)^[ \t]{0,8}(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[\d\d:\d\d:\d\d[\].,]|"

@@ -27,6 +27,7 @@ _HEADED_FRAME = re.compile(r"(?m)^[ \t]{0,4}(?:ERROR|CRITICAL):[ \t]{1,8}File \"
 # The time that a container's console puts before each line of a traceback.
 _TIME = re.compile(r"(?m)^[ \t]{0,4}\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,6})? (?! ?\|)")
 _TIMED_FRAME = re.compile(_TIME.pattern + r" {2}File \"")
+_TIMED_DOTNET = re.compile(_TIME.pattern + r"(?:---> )?[\w.]{3,120}Exception: ")
 _FRAME_OF_PYTHON = re.compile(r"(?m)^\s{0,12}File \"[^\"\n]{1,200}\", line \d{1,7}, in \S")
 _STACK_LINE = re.compile(r"\s{0,12}at (?P<where>[\w.$<>`+\[\],]{3,200})[ (]|\s{0,12}---? End of ")
 _MAX_STACK = 60  # lines
@@ -52,7 +53,8 @@ def raised_without_words(text: str) -> str | None:
 
 def drop_levels(text: str) -> str:
     """Return a traceback without the level or time that a log puts before each line (`ERROR:   File "a.py" …`)."""
-    text = text if _TIMED_FRAME.search(text) is None else _TIME.sub("", text)
+    is_timed = _TIMED_FRAME.search(text) is not None or _TIMED_DOTNET.search(text) is not None
+    text = _TIME.sub("", text) if is_timed else text
     return text if _HEADED_FRAME.search(text) is None else _LOG_HEAD.sub("", text)
 
 

@@ -38,6 +38,7 @@ _NEEDED_BESIDE_COMMAND = (
     "the server's error, to find what went wrong."
 )
 _TOLD_WORD = re.compile(r"[A-Za-z][a-z']{0,30}[.,:;!?]?\Z")
+_QUOTE_MARK = re.compile(r"(?m)^> ?")
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _MIN_TOLD, _MIN_WIDE = 8, 12  # words, characters
 _HEADING = re.compile(
@@ -222,7 +223,7 @@ def not_recognised(text: str, *, is_about: bool = False) -> RequestError:
     """
     if not text.strip("\ufeff \t\r\n"):
         return RequestError("Nothing was pasted.", NEEDED)
-    if (cut := cut_traceback(text)) is not None:
+    if (cut := cut_traceback(text) or cut_traceback(_QUOTE_MARK.sub("", text))) is not None:
         return RequestError(cut, "Paste the traceback to its end, with the line of the log above it.")
     if (stack := stack_alone(text)) is not None:
         return RequestError(stack, "Copy the line above the first `at` as well, with the words of the error.")

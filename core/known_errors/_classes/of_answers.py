@@ -291,6 +291,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|\bindex out of bounds: the len is \d{1,9} but the index is \d|\bnil pointer dereference\b"
         r"|\bindex was out of range\. must be non-negative"
         r"|\bobject reference not set to an instance of an object\b|\bNullPointerException: null\W{0,3}\Z"
+        r"|\bno match of right hand side value: \{|\bno (?:case|function) clause matching\b"
         r"|\bcannot invoke \"[^\"]{1,200}\" because [^\n]{1,300}? is null\b",
         Stage.COMPLETE,
         Cause.OUTPUT,
@@ -345,7 +346,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:client|server) error(?: '\d{3}|:) [\w -]{1,40}'? for url|status code \(no body\)"
         r"|(?:request |http )?failed with (?:(?:http )?status(?: code)? ?:?|http) ?\d{3}"
         r"|\b[45]\d\d (?:client|server) error|non-200|http error \d{3}"
-        r"|status[_ ]?code[:= ]{1,3}[45]\d\d|\b[45]\d\d, message=['\"]",
+        r"|status[_ ]?code[:= ]{1,3}[45]\d\d|\b[45]\d\d, message=['\"]"
+        r"|\Aservice request failed\.? status: [45]\d\d \([\w -]{1,60}\)\W{0,3}\Z",
         Stage.COMPLETE,
         Cause.UNCLEAR,
         "The server answered with an error, whose words are not shown",

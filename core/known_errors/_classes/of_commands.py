@@ -130,13 +130,14 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:unrecognized|unknown|invalid|unexpected|unsupported) (?:arguments?|options?|flags?)\b[^-\n]{0,12}"
         r"(?P<name>--?[a-z][\w.-]{1,60})"
         r"|no such option:? {0,2}.?(?P<option>--?[\w.-]{2,60})"
-        r"|flag provided but not defined:? {0,2}(?P<flag>--?[\w.-]{2,60})",
+        r"|flag provided but not defined:? {0,2}(?P<flag>--?[\w.-]{2,60})"
+        r"|\b(?:async)?engineargs\.__init__\(\) got an unexpected keyword argument \W?(?P<argument>[\w-]{2,60})",
         Stage.COMPLETE,
         Cause.SETTING,
         "The command that starts the server has an option that it does not know",
         "The command was refused before any request; this release has no {name|such option}.",
         "Take {name|the option} out of the command, or write it as `--help` of the installed release does: options "
         "are renamed and removed between releases, and newer ones need an update. Requests need no change.",
-        around=_SERVES,
+        around=rf"{_SERVES}|engineargs\.__init__",
     ),
 )

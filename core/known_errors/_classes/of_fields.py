@@ -34,6 +34,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         "themselves (`bind_tools`), and keep its packages for core and vendor at releases that belong together.",
     ),
     ErrorClass(
+        "part-has-field",
+        r"(?<![\w.])(?P<place>messages?\[\d{1,6}\]\.content\[\d{1,6}\]) has invalid fields?(?:\(s\))?: ?"
+        r"(?P<name>(?:input_)?text|image_url|image|input_audio|audio_url|video_url|file|source)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A part of a message has a field that its type does not have",
+        "At {place|its place}, {name|the field} belongs to parts of another type; this server checks each part by its "
+        "`type`.",
+        "Leave {name|that field} out of that part: a part of type `text` has `text`, one of type `image_url` has "
+        "`image_url`, and neither has the field of the other. A client or gateway that converts messages of another "
+        "API usually writes it; update it.",
+    ),
+    ErrorClass(
         "unknown-field",
         r"(?P<path>[\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted"
         r"|extra (?:inputs?|fields?) (?:is|are)? ?not (?:permitted|allowed)|extra_forbidden"
@@ -83,6 +96,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "unsupported-field",
         r"(?:\W|^)(?:argument|parameter|field)s? not supported (?:on|by|for|with) this model: (?P<called>[\w.]{2,60})"
+        r"|`(?P<path>[a-z]\w{1,40}(?:\.\w{1,40}){1,6})` is not supported for this model\b"
         r"|unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
         r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
         r"permitted|available|enabled)"

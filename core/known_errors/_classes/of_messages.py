@@ -174,7 +174,8 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "content-not-text",
         r"\binvalid \W?content\W? type\W{1,3}expected (?:one of: )?\W{0,3}str(?:ing)?\b"
-        r"|\bmessages? content must be (?:a )?(?:string|str|text)\b",
+        r"|\bmessages? content must be (?:a )?(?:string|str|text)\b"
+        r"|\bexpects a single \W?text\W? element per message\b",
         Stage.REQUEST,
         Cause.REQUEST,
         "The content of a message is not a text",

@@ -154,7 +154,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "in its `examples` folder), or update the server. If `content` is a list of parts, send it as one text, or "
         "start vLLM with `--chat-template-content-format string`.",
         around=r"[\"']object[\"']: ?[\"']error[\"']|/(?:vllm|sglang|jinja2|transformers)/|<template>|badrequest"
-        r"|nontransientai|apistatuserror"
+        r"|nontransientai|apistatuserror|[\"']internal_server_error[\"']"
         r"|\b(?:vllm|sglang)\b",
     ),
     ErrorClass(

@@ -174,6 +174,35 @@ def test_a_tokenizer_without_text_is_about_the_template():
     assert "no chat template" in findings_of(text)["PD221"].fix
 
 
+def test_a_path_that_a_model_does_not_take_is_no_endpoint():
+    title = findings_of(
+        "Error: 400 Unable to submit request because `function_response.bits` is not supported for this model."
+    )
+
+    assert "setting" in title["PD100"].title
+    assert "function_response.bits" in title["PD100"].fix
+
+
+def test_a_match_that_failed_in_elixir_is_the_programs_own():
+    text = (
+        '** (MatchError) no match of right hand side value: {:error, %LangChain.Chain{model: "m", name: "find_shop"}}'
+    )
+
+    found = findings_of(text)
+
+    assert "program failed" in found["PD445"].title
+    assert "PD100" not in found
+
+
+def test_an_argument_that_an_engine_does_not_know_is_an_option():
+    text = (
+        "Server error: 500 - [address=0.0.0.0:1, pid=2] AsyncEngineArgs.__init__() got an unexpected keyword argument "
+    )
+
+    assert "`shop-parser`" in findings_of(f"{text}'shop-parser'")["PD100"].fix
+    assert "option" not in findings_of("openai: create() got an unexpected keyword argument 'shop'")["PD100"].title
+
+
 @pytest.mark.parametrize(
     "flood",
     ['{"error" => ' + '"a" => ' * 400, 'keyNotFound(K(stringValue: "' + 'a\\" ' * 400, "\n at f (/" * 400],

@@ -9,6 +9,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.errors.cleaned import words_alone
 from prompt_debugger.core.evidence.errors.copied import error_of_text
+from prompt_debugger.core.evidence.errors.rich_log import plain_of_rich
 from prompt_debugger.core.evidence.errors.values import error_of_value
 from tests.attacks.growth import grows_linearly
 
@@ -121,9 +122,69 @@ def test_a_traceback_without_its_end_beside_a_request_is_named():
     assert "without its end" not in str(shown(f"Input: {request}\n----------\nThe request was answered.\n"))
 
 
+def test_a_traceback_with_numbered_lines_is_the_exception_that_ends_it():
+    text = (
+        '  55     parser_cls = manager.get(\n  57   File "/x/vllm/reasoning/a.py", line 5, in get_reasoning_parser\n'
+        "  58     raise KeyError(\n  59 KeyError: \"Reasoning parser 'acme' not found. Available parsers: a, b\""
+    )
+
+    assert error_of_text(text).refusal.message.startswith("KeyError: \"Reasoning parser 'acme'")
+
+
+RICH = (
+    "                    INFO     Step 1:                          service.py:2039\n"
+    "[05/04/26 15:21:22] WARNING  Result failed 1/3 times: Error   service.py:1286\n"
+    "                             code: 400 - {'error': {'message':\n"
+    '                             "The roles of messages must\n'
+    "                             alternate\", 'type': None,\n"
+)
+
+
+def test_an_entry_that_rich_lays_out_is_read_as_one_line():
+    assert "roles of messages must alternate" in shown(RICH).findings[0].title
+    assert plain_of_rich("INFO a\nERROR b") == "INFO a\nERROR b"
+    assert plain_of_rich(RICH.split("\n")[0]) == RICH.split("\n")[0]
+
+
+def test_times_before_the_lines_of_a_stack_of_dotnet_are_left_out():
+    head = "2026-01-02 03:04:05 "
+    lines = ["Acme.Kernel.HttpOperationException: Service request failed.", "Status: 422 (Unprocessable Entity)", ""]
+    lines += ["---> System.ClientModel.ClientResultException: Service request failed.", *lines[1:]]
+    lines += ["at OpenAI.Chat.ChatClient.CompleteChatAsync(BinaryContent content)"]
+
+    refusal = error_of_text("\n".join(head + line for line in lines)).refusal
+
+    assert refusal.status == 422
+    assert "2026" not in refusal.message
+
+
+def test_a_server_that_ended_is_read_in_its_log():
+    text = (
+        "slot update_slots: id  0 | task 2 | prompt done, n_past = 9\nterminate called after throwing an instance of "
+        "'nlohmann::type_error'\n  what():  [json.exception.type_error.316] invalid UTF-8 byte at index 7: 0xE2"
+    )
+
+    assert "not UTF-8" in shown(text).findings[0].title
+
+
+def test_a_cut_traceback_in_a_quotation_is_named():
+    quoted = "\n".join(f"> {line}" for line in CUT.split("\n"))
+
+    with pytest.raises(RequestError, match="without its end"):
+        read_evidence(f"### Describe the bug\n\nWhen the shop opens, the server ends.\n\n{quoted}\n")
+
+
 @pytest.mark.parametrize(
     "flood",
-    ['Traceback (most recent call last): File "', "for grammar: a ", "\n## x", '{"a', '"error":"aaaaaaaaa', "**"],
+    [
+        'Traceback (most recent call last): File "',
+        "for grammar: a ",
+        "\n## x",
+        " " * 20 + "INFO  a  a.py:1\n",
+        '{"a',
+        '"error":"aaaaaaaaa',
+        "**",
+    ],
 )
 def test_floods_are_read_in_linear_time(flood):
     assert grows_linearly(lambda count: words_alone(flood * count, flood * count), first=400)
