@@ -33,6 +33,15 @@ def has_any(text: str, words: Iterable[str]) -> bool:
     return any(word in text for word in words)
 
 
+def capitalized(text: str) -> str:
+    """Return a text as it begins a sentence; unlike `str.capitalize`, its other letters stay as they are.
+
+    >>> capitalized("the GPU is lost")
+    'The GPU is lost'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def visible_whitespace(text: str) -> str:
     """Return `text` with marks for whitespace: `·` space, `→` tab, `↵` newline."""
     return "".join(_VISIBLE.get(char, char) for char in text)

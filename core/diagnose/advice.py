@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.json_values import as_list, as_object
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.taken import reads
@@ -137,5 +138,4 @@ def _settings(step: Step) -> Iterator[str]:
 
 
 def _joined(words: Sequence[str]) -> str:
-    text = " and ".join(words)
-    return text[:1].upper() + text[1:]
+    return capitalized(" and ".join(words))

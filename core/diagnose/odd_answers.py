@@ -12,7 +12,8 @@ from prompt_debugger.core.diagnose.endings import is_normal_end
 
 _UNREADABLE = re.compile(r"event \d+ of the stream is not (?:JSON|an object)\b")
 _NOT_UTF8 = re.compile(r"(?:the answer|event \d+ of the stream) is not UTF-8\b")
-_MAX_LINES = 20
+_MAX_LINES = 20  # that are looked at
+_MAX_CHARS = 100_000  # likewise
 _CLIENTS_FAIL = (
     "Check what writes it, the server or a proxy that keeps the connection open (comments, `: …`, are made for that): "
     "clients that read each event as JSON fail at it."
@@ -119,6 +120,6 @@ def _of_lines(name: str) -> OddAnswer:
 
 def _is_of_lines(body: str) -> bool:
     """Return whether a text is at least two lines of which each is an object, as far as they are looked at."""
-    lines = [line for line in body[:100_000].splitlines()[: _MAX_LINES + 1] if line.strip()]
-    whole = lines[:-1] if len(lines) > _MAX_LINES or len(body) > 100_000 else lines
+    lines = [line for line in body[:_MAX_CHARS].splitlines()[: _MAX_LINES + 1] if line.strip()]
+    whole = lines[:-1] if len(lines) > _MAX_LINES or len(body) > _MAX_CHARS else lines
     return len(lines) > 1 and bool(whole) and all(as_object(decode_json(line)) for line in whole)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.json_values import as_text, decode_json
-from prompt_debugger.core.base.text import first_of
+from prompt_debugger.core.base.text import capitalized, first_of
 from prompt_debugger.core.base.types import JSON, JSONObject, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import CallField, request_tools, returned_calls
 from prompt_debugger.core.diagnose.promised import promised_json, promised_text
@@ -82,7 +82,7 @@ def left_out_note(use: SchemaUse, reason: str) -> str:
     ]
     look = f"its patterns: {first_of(patterns, _MAX_NAMED)}" if patterns else "references in it that multiply"
     return (
-        f"{use.subject[:1].upper()}{use.subject[1:]} could not be checked against the schema at "
+        f"{capitalized(use.subject)} could not be checked against the schema at "
         f"{use.field}: {reason}. Whether it matches the schema is unknown; everything else was checked. See "
         f"{look}."
     )

@@ -35,6 +35,7 @@ from collections.abc import Sequence
 
 from prompt_debugger.core.base.account import count_calls, count_characters
 from prompt_debugger.core.base.comparable import why_incomplete
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import (
     CallStatus,
     Certainty,
@@ -220,7 +221,7 @@ def _examined(trace: Trace, only: str = "") -> str:
     if COMPLAINED in trace.notes and found and not only and not trace.findings:
         return f"The problem described is not visible in {parts} alone. "
     if not only:
-        return f"{nothing[:1].upper()}{nothing[1:]} in {parts}{_first_note(trace.findings)}. "
+        return f"{capitalized(nothing)} in {parts}{_first_note(trace.findings)}. "
     return f"Only {parts} {were} examined" + (f", and {found}." if found else ".")
 
 

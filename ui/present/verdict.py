@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prompt_debugger.core.base.account import count_calls
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import (
     JSON,
     CallOutcome,
@@ -227,7 +228,7 @@ def read_result(trace: Trace, verdict: Verdict) -> Result:
     """Return the verdict as a result and the chain behind it."""
     if verdict.conclusion is Conclusion.NOTHING_LOST and verdict.sentence.startswith(_NOTHING_LOST):
         rest = verdict.sentence.removeprefix(_NOTHING_LOST)
-        return Result(f"{_came_back(trace)} Nothing lost.", ({"text": rest[:1].upper() + rest[1:], "code": None},))
+        return Result(f"{_came_back(trace)} Nothing lost.", ({"text": capitalized(rest), "code": None},))
     guilty = guilty_finding(trace, verdict)
     if guilty is None:
         return _result_and_notes(verdict.sentence, trace.notes)

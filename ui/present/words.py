@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import Basis, CallOutcome, Fate, Severity, Stage
 
 _PLAIN_START = re.compile(r"[a-z]+(?:[ ,']|:(?!//))")
@@ -80,5 +81,5 @@ def shortened(text: str, limit: int = 400) -> str:
 def as_sentence(text: str) -> str:
     """Return a message as a sentence: a capital first, a full stop last."""
     if _PLAIN_START.match(text):  # not `messages[0]`, a name or a path
-        text = text[:1].upper() + text[1:]
+        text = capitalized(text)
     return text if text.endswith((".", "…", "?", "!")) else text + "."

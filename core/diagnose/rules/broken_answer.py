@@ -34,6 +34,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.comparable import REPORTED
 from prompt_debugger.core.base.json_values import as_object, decode_json, is_json
 from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import (
     Api,
     Certainty,
@@ -114,7 +115,7 @@ def _may_be_an_excerpt(trace: Trace, result: ChatResult) -> bool:
 def _report_missing_end(result: ChatResult) -> Report:
     return Report(
         title="The pasted stream is incomplete: the connection broke, or it was not fully copied.",
-        detail=f"{(result.error or '')[:1].upper()}{(result.error or '')[1:]}.",
+        detail=f"{capitalized(result.error or '')}.",
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
         fix="Copy the stream to its last event; if it ends there, check the server's log at that time.",
         severity=Severity.WARNING,
@@ -135,7 +136,7 @@ def _report_event_alone(result: ChatResult) -> Report:
 
 
 def _report(trace: Trace, result: ChatResult, name: str) -> Report:
-    """Tell an answer that broke off from one that never began, and our own question from the request."""
+    """Distinguish an answer that broke off from one that never began, and our own question from the request."""
     has_begun = any(value for key, value in result.message.items() if key != "role") or bool(result.token_ids)
     is_alone = trace.chat is None or bool(trace.chat.deltas)
     is_ours = result is trace.chat_stream and not is_alone and trace.request.body.get("stream") is not True

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import Certainty, FindingEvidence, Server, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.parser_faults import Fault, Sign, known_fault
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule, thread_url
@@ -90,7 +91,7 @@ def _fix(fault: Fault, maker: str) -> str:
         return f"Run {maker} {fault.mended} or later."
     if fault.mended:
         return f"Run {maker} {fault.mended} or later; until then, {whole}."
-    return f"{whole[:1].upper()}{whole[1:]}, and see whether a release after {maker} {fault.seen} has fixed it."
+    return f"{capitalized(whole)}, and see whether a release after {maker} {fault.seen} has fixed it."
 
 
 RULE: Rule = TraceRule(

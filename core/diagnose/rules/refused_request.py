@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.fixes import drop_named_fields
@@ -142,7 +143,7 @@ def _subject(understood: Understood) -> str:
         return subject if len(subject) <= MAX_SUBJECT else _SUBJECTS.get(understood.cause, _REFUSED)
     if is_raised_inside(understood) and understood.speaker is not None:
         title = understood.speaker.title  # `vLLM` is written as it is
-        return f"{title[:1].upper() if title.startswith('the ') else title[:1]}{title[1:]} raised an error"
+        return f"{capitalized(title) if title.startswith('the ') else title} raised an error"
     if understood.cause is Cause.REQUEST and understood.certainty is Certainty.INFERRED:
         is_answer = understood.refusal.status is not None
         return "An error was returned instead of an answer" if is_answer else _SUBJECTS[Cause.UNCLEAR]

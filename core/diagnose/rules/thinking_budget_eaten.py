@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
@@ -90,7 +91,7 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
         title += ", and the answer contains none of it: a limit ended it first."
     yield Report(
         title=title,
-        detail=f"{reason[:1].upper()}{reason[1:]}. The message contains no text, no call and no reasoning."
+        detail=f"{capitalized(reason)}. The message contains no text, no call and no reasoning."
         + (f" The server counted {hidden} tokens of reasoning." if hidden else ""),
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
         fix=(more_output(trace), _less(trace)),

@@ -33,6 +33,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.comparable import has_part_of_call
 from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import (
     CallStatus,
     Certainty,
@@ -223,7 +224,7 @@ def _subject(understood: Understood) -> str:
         return "The answer could not be used"
     quoted = understood.quoted
     subject = "the arguments that the model wrote" if quoted is not None and quoted.is_arguments else "the output"
-    return f"{subject[:1].upper()}{subject[1:]} could not be read"
+    return f"{capitalized(subject)} could not be read"
 
 
 def _place(understood: Understood) -> JsonBreak | None:

@@ -1,7 +1,9 @@
-r"""Errors as Elixir, Java and Rust print them, in the notation that the readers of errors know.
+r"""Errors as Elixir, Java, Ruby, Swift and Rust print them, in the notation that the readers of errors know.
 
 ** (Tern.APIError) HTTP 400: No such model          an exception of Elixir, its frames below it
 {type=error, error={type=bad_request, message=No such model}}      a body that Java prints as a map
+{"error" => {"message" => "No such model"}}         a body that Ruby prints as a hash
+keyNotFound(…, debugDescription: "No such key")     a key that Swift's decoder missed
 Caused by:                                          a chain of Rust: the last link is the reason
     0: the request failed
     1: No such model

@@ -22,7 +22,7 @@ _ROW = re.compile(
     rf"(?m)^[ \t]{{0,8}}\|(?:[^|\n]{{0,200}}\|){{0,2}}?[ \t]{{0,40}}[*`]{{0,3}}(?P<name>{_NAME})[*`]{{0,3}}"
     r"[ \t]{0,80}\|[^\n{]*(?:\n|\Z)"
 )
-_MIN = 2  # different names that make a list of them
+_MIN_NAMES = 2  # different names that make a list of them
 _PHRASES = "|".join(sorted({name for names in STATUS_NAMES.values() for name in names}, key=len, reverse=True))
 _CALLED = re.compile(
     rf"[`\"'\u201c*]{{0,3}}(?:(?:HTTP[ /]?)?[45]\d\d:? (?:{_PHRASES})\b|(?<![\w.]){_NAME}(?![\w(]))(?!: \S)"
@@ -32,7 +32,7 @@ _CALLED = re.compile(
 _CAME = re.compile(
     r"\b(?:(?:I|we|they|users|still|always|now|then|sometimes|randomly|but|also|just|only|and|to|will) get"
     r"|gets|got|getting|receiv\w{1,4}|fail|fails|failed|failing|crash\w{0,4}|dies|died|stuck|hit|hits|hitting|keeps|threw|throws"
-    r"|broken?|breaks|stopp?s|stopped|issue|problem|bug|seeing|saw|ends? (?:with|in)|ended|aborts?|aborted"
+    r"|broken?|breaks|stops|stopped|issue|problem|bug|seeing|saw|ends? (?:with|in)|ended|aborts?|aborted"
     r"|(?<!is )(?<!are )(?<!be )(?<!being )returned"
     r"|responded|answered|occurred|reported|why|help|unable|cannot|can't|won't|doesn't|error(?:ed|s out))\b",
     re.IGNORECASE,
@@ -43,7 +43,7 @@ _HEADED = re.compile(
     r"(?m)^#{1,6} (?:[Ee]rror )?(?:HTTP )?[45]\d\d\b[ :\u2013\u2014-]{1,3}[A-Z][\w -]{2,40}[ \t]*\n(?:[ \t]*\n)?"
     r"(?P<below>[^\n#`{\"][^\n]{19,600})(?:\n|\Z)"
 )
-_TOLD = re.compile(
+_ADVISES = re.compile(
     r"(?:\A|[.:;] )(?:Validate|Check|Verify|Wait|Ensure|Make sure|Send|Use|Retry|Try|Reduce|Shorten|Lower|Batch|Contact"
     r"|Add|Set|Provide)\b|, or (?:a|an|the|your)\b|\b(?:may|might|usually|typically|this (?:means|happens))\b"
 )
@@ -77,7 +77,7 @@ def drop_listed_names(text: str) -> str:
     'I get\n- AError: no key\n- BError: no answer\n'
     """
     for line in (_ITEM, _ROW):
-        if len({found["name"] for found in line.finditer(text)}) >= _MIN and not has_come(line.sub("", text)):
+        if len({found["name"] for found in line.finditer(text)}) >= _MIN_NAMES and not has_come(line.sub("", text)):
             text = line.sub("", text)
     return text
 
@@ -94,4 +94,4 @@ def drop_headed(text: str) -> str:
 
 
 def _says_what_for(paragraph: str) -> bool:
-    return _TOLD.search(paragraph) is not None and _OF_PERSON.search(paragraph) is None
+    return _ADVISES.search(paragraph) is not None and _OF_PERSON.search(paragraph) is None

@@ -195,10 +195,10 @@ def _drop_words_below(text: str) -> str:
     ends = [marker.end() for marker in MARKER.finditer(text)]
     last = ends[-1] if ends else 0
     line_end = text.find("\n", last)
-    closed = line_end if ends and line_end > 0 and not text[last:line_end].strip() else 0
-    words = text[closed:]
-    is_told = closed > 0 and _OF_OUTPUT.search(words) is None and len(_SAID_WORD.findall(words)) >= _MIN_TOLD
-    return text[:closed] if closed and is_told else text
+    is_at_line_end = bool(ends) and line_end > 0 and not text[last:line_end].strip()
+    words = text[line_end:] if is_at_line_end else ""
+    is_told = _OF_OUTPUT.search(words) is None and len(_SAID_WORD.findall(words)) >= _MIN_TOLD
+    return text[:line_end] if is_told else text
 
 
 def _is_to_its_end(text: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._fields import as_path
 from prompt_debugger.core.known_errors.base import Cause, Look
@@ -105,4 +106,4 @@ def _filled(text: str, parts: Mapping[str, str], fields: tuple[str, ...] = ()) -
         return f"`{part[:_MAX_PART]}`" if part else found[2]
 
     filled = _PART.sub(value, text)
-    return filled[:1].upper() + filled[1:]
+    return capitalized(filled)

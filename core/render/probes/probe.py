@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.base.text import excerpt
+from prompt_debugger.core.base.text import capitalized, excerpt
 from prompt_debugger.core.base.types import JSON, JSONObject, PromptSpan
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.local import Renderer, render_local
@@ -193,5 +193,5 @@ def ignored(attempt: Attempt, field: str, part: str) -> ProbeResult:
 
 
 def _sentence(text: str) -> str:
-    text = text[:1].upper() + text[1:]
+    text = capitalized(text)
     return text if text.endswith((".", "!", "?", "…")) else text + "."

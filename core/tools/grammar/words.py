@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.structural_tag import GrammarPlan
-from prompt_debugger.core.base.text import first_of
+from prompt_debugger.core.base.text import capitalized, first_of
 from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.refusals.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.thinking import thinking_switch
@@ -174,7 +174,7 @@ def _schema_cause(found: Explanation, walk: Walk) -> str:
         return f"This key is not declared for {whole} ({rule.path}: {declared_keys}); {_allowed(walk)}."
     declared = json.dumps(rule.rule, ensure_ascii=False)
     shown = declared if len(declared) <= _SHOWN_RULE else declared[:_SHOWN_RULE] + "…"
-    return f"{whole[:1].upper()}{whole[1:]} does not fit what {rule.path} declares: {shown}."
+    return f"{capitalized(whole)} does not fit what {rule.path} declares: {shown}."
 
 
 def _allowed(walk: Walk) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prompt_debugger.core.base.text import first_of
+from prompt_debugger.core.base.text import capitalized, first_of
 from prompt_debugger.core.base.types import Finding, Severity
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.tools.check.ideal import PROMPT_TAIL_CHARS, Ideal
@@ -37,7 +37,7 @@ def _refused(ideals: Sequence[Ideal]) -> Iterator[Finding]:
             "answer-refused",
             Severity.ERROR,
             f"The template fails for {_named(refused)} in the history.",
-            f"{reason[:1].upper()}{reason[1:]}{line_mark(line)}.",
+            f"{capitalized(reason)}{line_mark(line)}.",
             fix="Requests with this turn in their history are answered with an error: correct the template there.",
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.text import capitalized, first_divergence
 from prompt_debugger.core.base.types import Finding, JSONObject, Severity
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.render.probes import ProbeAnswer, Support, probe_template
@@ -62,7 +62,7 @@ def _union_types(model: CheckedModel, renderer: Renderer | None) -> tuple[Findin
     try:
         model.renderer(renderer)({"messages": [{"role": "user", "content": USER_WORDS}], "tools": list(TOOLS)})
     except RenderError as error:
-        reason = f" {error.message[:1].upper()}{error.message[1:].rstrip('.')}{line_mark(error.template_line)}."
+        reason = f" {capitalized(error.message).rstrip('.')}{line_mark(error.template_line)}."
     return (
         found(
             "union-types-refused",
