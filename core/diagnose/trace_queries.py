@@ -34,6 +34,8 @@ from prompt_debugger.core.diagnose.fields import CallField, body_of, calls_of_me
 from prompt_debugger.core.formats import TABLES, ReasoningPair
 
 QUOTE_CHARS = 120
+# Tags around reasoning that no family here has and no reasoning parser splits: EXAONE Deep writes them.
+UNREAD_THOUGHTS = (ReasoningPair("<thought>", "</thought>"),)
 
 
 class TracePart(StrEnum):
@@ -70,7 +72,7 @@ def parts_of_trace(trace: Trace) -> frozenset[TracePart]:
         (trace.chat is not None or trace.chat_stream is not None) and TracePart.RESULT,
         comparison(trace) is not None and TracePart.COMPARISON,
     )
-    return frozenset(sight for sight in shown if sight)
+    return frozenset(part for part in shown if part)
 
 
 def prompt_of(trace: Trace) -> Prompt | None:
@@ -197,8 +199,10 @@ def body_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
 
 def message_indices(trace: Trace) -> dict[int, int]:
     """Return the message's tool call that answers to a raw one, by the raw one's index."""
+    if trace.parse is None:
+        return {}
     found: dict[int, int] = {}
-    for match in () if trace.parse is None else trace.parse.ledger.matches:
+    for match in trace.parse.ledger.matches:
         if match.raw_index is not None and match.message_index is not None:
             found.setdefault(match.raw_index, match.message_index)
     return found
@@ -206,9 +210,11 @@ def message_indices(trace: Trace) -> dict[int, int]:
 
 def written_as(trace: Trace) -> dict[int, ToolCallAttempt]:
     """Return the call that the model wrote for each tool call of the message that has one, by the latter's index."""
+    if trace.parse is None:
+        return {}
     found: dict[int, ToolCallAttempt] = {}
-    for match in () if trace.parse is None else trace.parse.ledger.matches:
-        if trace.parse is not None and match.raw_index is not None and match.message_index is not None:
+    for match in trace.parse.ledger.matches:
+        if match.raw_index is not None and match.message_index is not None:
             found.setdefault(match.message_index, trace.parse.parsed.calls[match.raw_index])
     return found
 
@@ -347,10 +353,6 @@ def open_think_tail(trace: Trace) -> ReasoningPair | None:
         tail = tail[-len(written) :] if written else tail
         return next((pair for pair in TABLES.prompt_pairs if tail.rfind(pair.opener) > tail.rfind(pair.closer)), None)
     return next((pair for pair in TABLES.prompt_pairs if tail.endswith(pair.opener.rstrip())), None)
-
-
-# Tags around reasoning that no family here has and no reasoning parser splits: EXAONE Deep writes them.
-UNREAD_THOUGHTS = (ReasoningPair("<thought>", "</thought>"),)
 
 
 def is_kept_conversation(trace: Trace) -> bool:

@@ -57,7 +57,7 @@ def read_chunks(source: ByteSource) -> Iterator[Chunk]:
     while data := source.read(_READ_BYTES):
         head, newline, rest = data.rpartition(b"\n")
         if not newline:
-            begun = _begun(begun, rest)  # a long line; joined once, at its end
+            begun = _add_piece(begun, rest)  # a long line; joined once, at its end
             continue
         lines = b"".join([*begun, head]).split(b"\n")
         begun = [rest] if rest else []
@@ -68,7 +68,7 @@ def read_chunks(source: ByteSource) -> Iterator[Chunk]:
         yield Chunk(number, (b"".join(begun),))
 
 
-def _begun(begun: list[bytes], further: bytes) -> list[bytes]:
+def _add_piece(begun: list[bytes], further: bytes) -> list[bytes]:
     """Return the pieces of a line that continues; of one too long to be read no more than shows that."""
     if len(begun) * _READ_BYTES <= 2 * MAX_LINE_BYTES or sum(map(len, begun)) <= MAX_LINE_BYTES:
         begun.append(further)

@@ -11,7 +11,7 @@ import re
 from prompt_debugger.core.evidence.no_errors.documentation import drop_documentation, has_front_matter
 
 # The rows of a table of possible errors, below a head that says what to do.
-_MANUAL = re.compile(
+_ERROR_TABLE = re.compile(
     r"(?mi)^[ \t]{0,4}\|[^\n]{0,200}\b(?:causes?|solutions?|resolutions?|meaning|fix|remedy|action|description|when)\b"
     r"[^\n]{0,200}\|[ \t]*\n[ \t]{0,4}\|[-: |]+\|[ \t]*\n(?:[ \t]{0,4}\|[^\n]*(?:\n|\Z))+"
 )
@@ -71,7 +71,7 @@ def drop_manual(text: str) -> str:
     """Return a text without the tables that list which errors may come, and without notes to a page's reader."""
     if "[!" in text:
         text = _NOTICE.sub("", text)
-    return _MANUAL.sub("", text) if "|" in text else text
+    return _ERROR_TABLE.sub("", text) if "|" in text else text
 
 
 def drop_advice(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Who may use the proxy: programs that call it by this machine's name, no page of some site.
+"""Who may use the proxy: programs that call it by this machine's name, and no page of another site.
 
 A page in a browser can make its visitor's browser ask this machine, under a name of its own that it points here, or
 from its own origin. Programs send no `Origin`, pages of this machine send their own.

@@ -20,7 +20,7 @@ from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVer
 
 _MARKER = re.compile(r"<[^<>\s]+>")
 _CONTROLS = tuple(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r")
-_OTHER = "\x7f"
+_OTHER = "\x7f"  # in place of a sign that the output itself contains
 
 
 def read_by_tokens(
