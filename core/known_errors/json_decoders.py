@@ -137,8 +137,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "json.exception.parse_error.101",
         Stage.PARSE,
         "Text was parsed as JSON, but it breaks off or is something else.",
-        "Check the position that the message gives: arguments of a call in the history that are not JSON, or an "
-        "answer that was cut.",
+        "Check the position that the message gives: in the body of the request, if it was written by hand; else "
+        "arguments of a call in the history that are not JSON, or an answer that was cut.",
         "https://json.nlohmann.me/home/exceptions/",
         example="[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while parsing value",
         is_general=True,

@@ -219,7 +219,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "Failed to initialize samplers: failed to parse grammar",
         Stage.COMPLETE,
         "The server built a grammar from a schema, of a tool or of the answer's format, that it cannot use itself.",
-        "Simplify the schema; large `maxLength`, `maxItems` and `{m,n}` in a `pattern` are the usual reason.",
+        "Simplify the schema; large `maxLength`, `maxItems` and `{m,n}` in a `pattern` are the usual reason, and "
+        "escapes such as `\\d` in one (write `[0-9]`).",
         "https://github.com/flagdizero/jenny-android-ai-agent/issues/2",
         field="tools",
         cause=Cause.REQUEST,
