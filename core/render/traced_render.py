@@ -31,6 +31,7 @@ from prompt_debugger.core.render.vllm_view import MEDIA_CAUSE, apply_causes
 RUN_BUDGET = 3_000_000
 TRACE_S = 0.6  # CPU seconds that taking texts apart may cost
 MAX_TEXT = 32_000_000  # characters
+MAX_MESSAGE = 20_000  # characters of what a template says as it fails: it may raise a text of any length
 
 
 def run_job(job: RenderJob, *, now: datetime | None = None) -> RenderOutcome:
@@ -237,17 +238,22 @@ def _entries(given: JSON) -> Iterable[tuple[str | int, JSON]]:
 
 
 def _fault(job: RenderJob, error: Exception) -> Fault:
-    message = plain(str(error)) or type(error).__name__
+    message = _shortened(plain(str(error))) or type(error).__name__
     line, column = None, None
     if isinstance(error, jinja2.TemplateSyntaxError):
         line, column = error.lineno, _syntax_column(job, error)
-        message = plain(error.message or message)
+        message = _shortened(plain(error.message or message))
     missing = missing_name(error, message, job.template)
     if missing is not None:
         return Fault(f"Missing {missing.kind}", _described(missing), missing.line, missing.column)
     if not isinstance(error, jinja2.TemplateSyntaxError):
         line, column = _runtime_position(job)
     return Fault(type(error).__name__, message, line, column)
+
+
+def _shortened(message: str) -> str:
+    left = len(message) - MAX_MESSAGE
+    return message if left <= 0 else f"{message[:MAX_MESSAGE]}\u2026 ({left:,} more characters)"
 
 
 def _described(missing: MissingName) -> str:

@@ -95,15 +95,19 @@ def _read_json(text: str) -> JSONObject:
         raise RequestError(
             f"The bundle is not valid JSON: {where}.", _AGAIN, line=error.lineno, column=error.colno
         ) from None
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"The bundle cannot be read: {error}", _AGAIN) from None
+    except RecursionError:
+        raise RequestError("The bundle cannot be read: its values are nested too deeply.", _AGAIN) from None
+    except RequestError:
+        raise
+    except ValueError:  # of Python, about its own limit
+        raise RequestError("The bundle cannot be read: one of its numbers has thousands of digits.", _AGAIN) from None
     if not isinstance(document, dict):
         raise RequestError(f"A bundle is a JSON object; this is {shorten(document)}.", _HOW)
     return document
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"`{name}` is no JSON")
+    raise RequestError(f"The bundle cannot be read: `{name}` is not JSON.", _AGAIN)
 
 
 def _checked_header(document: JSONObject) -> JSONObject:

@@ -93,6 +93,10 @@ async def render_a_long_text(visitor: Visitor) -> str:
     return await visitor.ask("render_template", "{{ 'a1 ' * 2633333 }}")
 
 
+async def raise_a_long_text(visitor: Visitor) -> str:
+    return await visitor.ask("render_template", "{{ raise_exception('x' * 10 ** 8) }}")
+
+
 async def share_what_looks_like_keys(visitor: Visitor) -> str:
     words = "api-key:" * 12_500
     body = json.dumps({"messages": [{"role": "user", "content": words}]})
@@ -131,6 +135,7 @@ ATTACKS: list[tuple[Attack, str]] = [
     (render_endless_loops, "ran for more than 1 s"),
     (render_what_is_too_wide, "more memory than allowed"),
     (render_a_long_text, "Tokenizing the text "),
+    (raise_a_long_text, "more characters)"),
     (share_what_looks_like_keys, "process_completed"),
     (share_long_passwords, "application/json"),
     (run_into_a_doubled_gzip, "gzip"),

@@ -8,7 +8,7 @@ import pytest
 
 from prompt_debugger.core.base.types import JSON, PromptSpan, SpanKind
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable, job_from_json, outcome_from_json
-from prompt_debugger.core.render.traced_render import run_job
+from prompt_debugger.core.render.traced_render import MAX_MESSAGE, run_job
 
 NOW = datetime(2025, 1, 2, 3, 4, 5)
 MESSAGES: JSON = [
@@ -281,6 +281,32 @@ def test_a_render_that_is_not_repeatable_is_shown_unattributed() -> None:
 
     assert not outcome.is_identical
     assert [span.kind for span in outcome.spans] == [SpanKind.UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("template", "begins"),
+    [
+        ("{{ raise_exception('x' * 300000) }}", "xxx"),
+        ("{{ messages | " + "f" * 300_000 + " }}", "No filter named 'fff"),
+        ("{{ " + "a" * 300_000 + ".b }}", "'aaa"),
+        ("{% " + "t" * 300_000 + " %}", "Encountered unknown tag 'ttt"),
+    ],
+)
+def test_what_a_template_says_as_it_fails_is_shortened(template: str, begins: str) -> None:
+    """It may raise a text that fills the memory, and each view of it would."""
+    fault = render(template).fault
+
+    assert fault is not None
+    assert fault.message.startswith(begins)
+    assert len(fault.message) < MAX_MESSAGE + 100
+    assert fault.message.endswith(" more characters)")
+
+
+def test_what_a_template_says_in_a_page_or_two_is_kept_whole() -> None:
+    fault = render("{{ raise_exception('ab ' * 6000) }}").fault
+
+    assert fault is not None
+    assert fault.message == "ab " * 6_000
 
 
 def test_jobs_and_outcomes_survive_the_wire() -> None:

@@ -165,9 +165,9 @@ def test_a_value_that_nests_deeper_than_a_request_may_is_kept_as_its_text():
         ('{"messages": []}', "This is a request"),
         (json.dumps(trace_to_json(dropped_call_trace())), "output of `run --json`"),
         ("{}", "no field `bundle`"),
-        ('{"bundle": {"version": NaN}}', "`NaN` is no JSON"),
-        ("[" * 200_000, "cannot be read"),
-        ('{"bundle": ' + "9" * 5_000 + "}", "cannot be read"),
+        ('{"bundle": {"version": NaN}}', "`NaN` is not JSON"),
+        ("[" * 200_000, "cannot be read: its values are nested too deeply."),
+        ('{"bundle": ' + "9" * 5_000 + "}", "cannot be read: one of its numbers has thousands of digits."),
     ],
 )
 def test_what_is_not_a_bundle_is_distinguished(text, words):
