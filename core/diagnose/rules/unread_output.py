@@ -46,6 +46,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.calls.client_calls import form_of
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.unescaped_arguments import unescaped_call
 from prompt_debugger.core.diagnose.calls.unparsed_calls import beside_its_parser, named_parser, parser_steps
 from prompt_debugger.core.diagnose.fields import CallField, body_of, returned_calls
 from prompt_debugger.core.diagnose.refusals.understand import Understood, understand
@@ -109,6 +110,9 @@ def find(trace: Trace) -> Iterator[Report]:
     if (lost := _find_lost_arguments(trace, words_of(trace.refusal))) is not None:
         yield _report_lost(trace, understood, lost)
         return
+    if (call := unescaped_call(returned_calls(trace), words_of(trace.refusal))) is not None:
+        yield _report_unescaped(trace, understood, call)
+        return
     found = spots(trace, understood)
     place = _place(understood)
     family = _not_json(trace, understood)
@@ -144,6 +148,25 @@ def _find_lost_arguments(trace: Trace, words: str) -> _LostArguments | None:
     call = named[0]
     value = decode_json(as_text(call.arguments) or "") if isinstance(call.arguments, str) else call.arguments
     return _LostArguments(call, names) if isinstance(value, dict) and {*names} <= value.keys() else None
+
+
+def _report_unescaped(trace: Trace, understood: Understood, call: CallField) -> Report:
+    """Report that the call of the answer is right, and that it was changed before it was read."""
+    assert trace.refusal is not None
+    return Report(
+        title=f"The arguments of the call to `{call.name}` are valid JSON, and were read without their backslashes.",
+        detail=f"{heading(trace.refusal, None)} The answer has the arguments {quote(str(call.arguments), 160)!r}. "
+        "Without the backslashes before quotation marks they fail at the character that the error names: what runs the "
+        "tool took them out before it read the JSON.",
+        evidence=(
+            in_message(f"{call.field}.function.arguments", str(call.arguments)),
+            FindingEvidence("server", quote=quote(words_of(trace.refusal))),
+        ),
+        fix="Update the client or the gateway that runs the tool: arguments must be decoded as they come, once. "
+        "Some releases of LangChain4j did this (langchain4j/langchain4j#3028). The arguments need no change.",
+        stage=understood.stage,
+        certainty=Certainty.INFERRED,
+    )
 
 
 def _report_lost(trace: Trace, understood: Understood, lost: _LostArguments) -> Report:

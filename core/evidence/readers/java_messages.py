@@ -3,8 +3,10 @@
     response: {"result" : {"output" : {"messageType" : "ASSISTANT", "toolCalls" : [ ], "text" : "…"}, …}}    Spring AI
     AssistantMessage [messageType=ASSISTANT, toolCalls=[], textContent=…, metadata={…}]                      Spring AI
     AiMessage { text = null toolExecutionRequests = [ToolExecutionRequest { id = "a", name = "f", arguments = "{}" }] }
+    About to execute ToolExecutionRequest { id = "a", name = "f", arguments = "{}" }
 
-The last is LangChain4j's, which puts no escapes into what it prints. Spring's print of calls is read in `framework`.
+The last two are LangChain4j's, which puts no escapes into what it prints. Spring's print of calls is read in
+`framework`.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import ChatResult, JSONObject
+from prompt_debugger.core.base.types import ChatResult, JSONObject, Refusal
 from prompt_debugger.core.evidence.errors.copied import error_of_text
+from prompt_debugger.core.evidence.errors.unknown import error_by_meaning
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.no_errors.programs import is_script
@@ -44,14 +47,17 @@ _CALL = re.compile(
     re.DOTALL,
 )
 _THROWN = re.compile(r"(?m)^(?:Caused by: )?(?:[a-z][\w$]{0,40}\.){1,8}[A-Z]\w{1,60}(?:Exception|Error): \S")
-_SIGNS = ('"ASSISTANT"', "AssistantMessage [", "AiMessage {")
+_SIGNS = ('"ASSISTANT"', "AssistantMessage [", "AiMessage {", "ToolExecutionRequest { id = ")
 _DECODER = json.JSONDecoder()
 
 
 def _finds(paste: Paste) -> float:
     text = paste.text
-    if len(text) > _MAX_CHARS or not any(sign in text for sign in _SIGNS) or is_script(text):
+    signs = [sign for sign in _SIGNS if sign in text] if len(text) <= _MAX_CHARS else []
+    if not signs or is_script(text):
         return 0.0
+    if signs == [_SIGNS[-1]] and _error_in(text) is None:
+        return 0.0  # a call alone is worth less than an error in other words
     return 0.92 if _last_message(text) is not None else 0.0
 
 
@@ -60,13 +66,21 @@ def _read(paste: Paste) -> Evidence:
     if chat is None:
         raise RequestError("The printed message is cut.", "Paste everything that was printed.")
     evidence = Evidence(Form.OBJECT, "an answer as a framework of Java prints it", chat=chat)
-    thrown = _THROWN.search(paste.text)
-    found = None if thrown is None else error_of_text(paste.text[thrown.start() :])
-    return evidence if found is None else replace(evidence, error=evidence_of_error(found.refusal).error)
+    error = _error_in(paste.text)
+    return evidence if error is None else replace(evidence, error=evidence_of_error(error).error)
+
+
+def _error_in(text: str) -> Refusal | None:
+    """Return the exception that is thrown below a message, in words that are known or whose meaning is."""
+    thrown = _THROWN.search(text)
+    if thrown is None:
+        return None
+    found = error_of_text(text[thrown.start() :]) or error_by_meaning(text[thrown.start() :], text)
+    return None if found is None else found.refusal
 
 
 def _last_message(text: str) -> ChatResult | None:
-    for sign, read in zip(_SIGNS, (_logged, _printed, _langchain4j), strict=True):
+    for sign, read in zip(_SIGNS, (_logged, _printed, _langchain4j, _lone_call), strict=True):
         if sign in text and (found := read(text)) is not None:
             return found
     return None
@@ -110,6 +124,15 @@ def _langchain4j(text: str) -> ChatResult | None:
         return None  # it is cut within a call
     said = _unquoted(last[0]["text"])
     return None if said is None and not calls else _result(assistant_of(said, calls), None)
+
+
+def _lone_call(text: str) -> ChatResult | None:
+    """Return the last call that LangChain4j logs before it runs it."""
+    found = _CALL.match(text, text.rfind(_SIGNS[-1]))
+    if found is None or "AiMessage {" in text:
+        return None
+    call = call_of(found["name"], _unquoted(found["arguments"]) or "", _unquoted(found["id"]) or UNKNOWN_ID)
+    return _result(assistant_of(None, [call]), None)
 
 
 def _unquoted(shown: str) -> str | None:
