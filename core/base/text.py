@@ -42,6 +42,15 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def clipped(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters, the last of them `…` where something was cut off.
+
+    >>> clipped("abcdef", 6), clipped("abcdef", 4)
+    ('abcdef', 'abc…')
+    """
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def visible_whitespace(text: str) -> str:
     """Return `text` with marks for whitespace: `·` space, `→` tab, `↵` newline."""
     return "".join(_VISIBLE.get(char, char) for char in text)

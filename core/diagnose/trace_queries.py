@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from prompt_debugger.core.base.json_values import as_count, as_text
+from prompt_debugger.core.base.text import clipped
 from prompt_debugger.core.base.types import (
     Basis,
     CallMatch,
@@ -145,7 +146,7 @@ def is_whole(trace: Trace) -> bool:
 
 def quote(text: str, limit: int = QUOTE_CHARS) -> str:
     """Return `text`, cut to `limit` characters."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return clipped(text, limit)
 
 
 def token_span(tokens: Sequence[Token] | None, span: Span) -> Span | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.base.files import read_named, write_named
-from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.text import clipped, printable
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Prompt, Request, Trace
 from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
 from prompt_debugger.core.evidence.recognise import recognise
@@ -126,8 +126,7 @@ def comparison_to_terminal(comparison: RunComparison, name: str = "the bundle") 
 
 
 def _value(value: JSON) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return clipped(json.dumps(value, ensure_ascii=False), _LONGEST)
 
 
 def _write(folder: str, texts: Mapping[str, str]) -> None:

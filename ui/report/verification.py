@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.text import clipped, printable
 from prompt_debugger.core.base.types import JSON, Api, JSONObject
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.tools.verify import Cluster, wilson
 from prompt_debugger.ui.present.verification import RATE_WORDS, cause_words
 
-_LONGEST = 300
+_LONGEST = 300  # characters of a text in a cell
+_MAX_TIMES = 20_000
 _MAX_LISTED = 5000  # rows at fault, over all causes
 _WIDTH, _LABEL, _NOTE, _ROW = 760, 270, 245, 26
 _SMALLEST_SCALE = 0.05
@@ -78,7 +79,7 @@ def _differences_table(found: JSON) -> str:
     rows = "".join(
         f"<tr><td>{_text(Api(str(between[1])).label)}: {_text(str(one['where']))}</td><td>{one['rows']}</td>"
         f"<td><b>{_text(str(one['cause'] or 'not explained'))}</b>, first in row {one['first_row']}: "
-        f"{_text(_short(str(one['example'])))}</td></tr>"
+        f"{_text(clipped(str(one['example']), _LONGEST))}</td></tr>"
         for one in differences
         if isinstance(between := one["between"], list)
     )
@@ -180,7 +181,7 @@ def _row_link(index: int, pages: Mapping[int, str]) -> str:
 
 def _example(one: tuple[int, int, str, str], pages: Mapping[int, str]) -> str:
     _, index, question, verdict = one
-    cells = (_row_link(index, pages), _text(_short(question)), _text(_short(verdict)))
+    cells = (_row_link(index, pages), _text(clipped(question, _LONGEST)), _text(clipped(verdict, _LONGEST)))
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
@@ -273,7 +274,7 @@ def _plot(bars: Sequence[Bar]) -> str:
         y = number * _ROW
         at = [_LABEL + width * value for value in (bar.low, bar.value, bar.high)]
         lines.append(
-            f'<text x="0" y="{y + 17}">{_text(_short(bar.label, 42))}</text>'
+            f'<text x="0" y="{y + 17}">{_text(clipped(bar.label, 42))}</text>'
             f'<rect class="track" x="{_LABEL}" y="{y + 5}" width="{width}" height="15" rx="2"/>'
             f'<rect class="bar" x="{_LABEL}" y="{y + 5}" width="{at[1] - _LABEL:.1f}" height="15" rx="2"/>'
             f'<path class="whisker" '
@@ -310,10 +311,6 @@ def _section(title: str, inner: str) -> str:
     return f"<section><h2>{title}</h2>{inner}</section>"
 
 
-def _short(text: str, longest: int = _LONGEST) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
 def _text(text: str) -> str:
     return escape(printable(redact_text(text)))
 
@@ -340,5 +337,5 @@ class Times:
             is_faulty = row.get("status") != "success" or own.get("stage") is not None
             self.kept.append((str(row.get("last_run_at") or ""), is_faulty))
         self._number += 1
-        if len(self.kept) > 20_000:
+        if len(self.kept) > _MAX_TIMES:
             self.kept, self._step = self.kept[::2], self._step * 2

@@ -19,6 +19,7 @@ import httpx
 from prompt_debugger.core.base.comparable import EVENTS_NOT_ASKED
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.http_status import status_name
+from prompt_debugger.core.base.text import clipped
 from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
 from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, Timeouts
 from prompt_debugger.core.complete.backends.proxies import remedy_of_proxy
@@ -253,8 +254,7 @@ def _failure_in_words(call: Call, status: int, headers: httpx.Headers, text: str
     content_type = headers.get("content-type", "")
     words = read_words(content_type, text)
     own = call.scrub(words.text)
-    shown = own if len(own) <= _MESSAGE_CHARS else own[: _MESSAGE_CHARS - 1] + "…"
-    shown = shown or title_of_page(content_type, text)
+    shown = clipped(own, _MESSAGE_CHARS) or title_of_page(content_type, text)
     message = f"{call} answered {status} {status_name(status)}".rstrip() + (f": {shown}" if shown else "")
     hint = _HINT_BY_STATUS.get(status, _SERVER_HINT if status >= 500 else "")
     wait = headers.get("retry-after") if status == 429 else None
@@ -361,5 +361,4 @@ def _excerpt(call: Call, text: str) -> str:
     head = text[:_EXCERPT_READ]
     if len(text) > len(head):  # what was cut may be a key
         head = head[: -call.longest_secret]
-    scrubbed = call.scrub(head)
-    return scrubbed if len(scrubbed) <= EXCERPT_CHARS else scrubbed[: EXCERPT_CHARS - 1] + "…"
+    return clipped(call.scrub(head), EXCERPT_CHARS)

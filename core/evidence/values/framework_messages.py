@@ -54,7 +54,7 @@ def messages_of(value: JSON) -> list[JSONObject]:
     for is_it, read in _READERS:
         if is_it(value):
             return read(value)
-    parts = _items(value.get("content")) or _items(value.get("parts"))
+    parts = _parts_of(value)
     are_texts = bool(parts) and all(_text_of_part(part) is not None for part in parts)
     return _read_parts(value) if "role" in value and are_texts else []
 
@@ -71,6 +71,11 @@ def is_of_telemetry(value: JSON) -> bool:
 
 def _items(value: JSON) -> list[JSONObject]:
     return [as_object(one) for one in value] if isinstance(value, list) else []
+
+
+def _parts_of(value: JSONObject) -> list[JSONObject]:
+    """Return the parts that a message has in `content` or in `parts`."""
+    return _items(value.get("content")) or _items(value.get("parts"))
 
 
 # LangChain and AutoGen, by their classes.
@@ -165,7 +170,7 @@ def _called(call: JSONObject) -> JSONObject:
 
 
 def _has_parts(value: JSONObject) -> bool:
-    parts = _items(value.get("content")) or _items(value.get("parts"))
+    parts = _parts_of(value)
     return "role" in value and any(map(_is_part, parts))
 
 
@@ -179,7 +184,7 @@ def _is_part(part: JSONObject) -> bool:
 
 
 def _read_parts(value: JSONObject) -> list[JSONObject]:
-    parts = _items(value.get("content")) or _items(value.get("parts"))
+    parts = _parts_of(value)
     texts = [text for part in parts if (text := _text_of_part(part)) is not None]
     calls: list[JSONObject] = []
     results: list[JSONObject] = []
@@ -234,7 +239,7 @@ def _read_gooses(part: JSONObject) -> tuple[JSONObject | None, JSONObject | None
     return call_of(called.get("name"), called.get("arguments"), part.get("id")), None
 
 
-# OpenCode and Semantic Kernel.
+# OpenCode.
 
 
 def _is_opencode(value: JSONObject) -> bool:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.base.text import capitalized, excerpt
+from prompt_debugger.core.base.text import capitalized, clipped, excerpt
 from prompt_debugger.core.base.types import JSON, JSONObject, PromptSpan
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.local import Renderer, render_local
@@ -178,8 +178,7 @@ def refused(attempt: Attempt, control: Attempt | None = None) -> ProbeResult:
 def seen(support: Support, detail: str, attempt: Attempt, start: int, stop: int | None = None) -> ProbeResult:
     """Return an answer with the prompt around the characters that show it, and the line that wrote them."""
     stop = start if stop is None else stop
-    quote = excerpt(attempt.text, start, stop, margin=_MARGIN)
-    quote = quote if len(quote) <= _MAX_QUOTE else quote[: _MAX_QUOTE - 1] + "…"
+    quote = clipped(excerpt(attempt.text, start, stop, margin=_MARGIN), _MAX_QUOTE)
     span = next((one for one in attempt.spans if one.char_span.start <= start < one.char_span.stop), None)
     line = None if span is None else span.template_line
     return ProbeResult(support, detail, quote, line, None if span is None else span.template_column)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import clipped
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all, unwrap
 from prompt_debugger.core.render.trace.runs import Field
@@ -135,7 +136,7 @@ def _same(made: object, was: object) -> bool:
 def _quoted(value: object) -> str:
     plain = unwrap(value)
     text = json.dumps(plain, ensure_ascii=False) if isinstance(plain, str) or plain is None else repr(plain)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return clipped(text, _SHOWN)
 
 
 def _text_part(text: TracedStr, place: Field) -> TracedDict:

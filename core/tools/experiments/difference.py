@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, WrapSerializer, computed_field
 
-from prompt_debugger.core.base.text import excerpt
+from prompt_debugger.core.base.text import clipped, excerpt
 from prompt_debugger.core.base.types import PromptSpan, Span, Token
 from prompt_debugger.core.tools.experiments.variant import Rendered, Unit
 
@@ -24,7 +24,7 @@ _NotWritten: TypeAlias = Annotated[tuple[Token, ...], Field(exclude=True)]
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+    return clipped(text, _TEXT)
 
 
 def _first(hunks: tuple[Hunk, ...], write: SerializerFunctionWrapHandler) -> object:
