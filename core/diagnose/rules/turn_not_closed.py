@@ -2,7 +2,8 @@ r"""A turn of the prompt has no end, although others have one.
 
 What it finds:
     A prompt alone, without the messages that it was made of, in which a turn begins
-    before the one above it has ended with the token that ends the others.
+    before the one above it has ended with the token that ends the others. A note where
+    all turns of a prompt in ChatML have a line break before that token.
 
 Why it matters:
     The model reads two turns as one. Templates written by hand, and examples that were
@@ -15,7 +16,7 @@ Good:
     `<|im_start|>user\nWhat now?<|im_end|>\n<|im_start|>assistant\n`
 
 Source:
-    tracker: huggingface/course#840.
+    tracker: huggingface/course#840, oobabooga/textgen#5411.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Prompt, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt
 from prompt_debugger.core.diagnose.words import counted
@@ -44,6 +45,9 @@ def _ends_by_opener() -> Mapping[str, tuple[str, ...]]:
 
 
 _ENDS_BY_OPENER = _ends_by_opener()
+_END = "<|im_end|>"  # of ChatML, whose templates write it right after a message
+_HEADER = re.compile(r"<\|im_start\|>(\w{1,20})\n")
+_MIN_ENDS = 2  # turns, and roles
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -71,6 +75,29 @@ def find(trace: Trace) -> Iterator[Report]:
             certainty=Certainty.INFERRED,
         )
         return
+    yield from _report_loose_ends(prompt)
+
+
+def _report_loose_ends(prompt: Prompt) -> Iterator[Report]:
+    """Report that turns of several roles all have a line break before the token that ends them, as ChatML has not."""
+    text = prompt.text
+    headers = [*_HEADER.finditer(text)]
+    roles = {found[1] for found in headers}
+    empty = {found.end() for found in headers}  # where an empty message ends
+    ends = [at for found in re.finditer(re.escape(_END), text) if (at := found.start()) not in empty]
+    if len(ends) < _MIN_ENDS or len(roles) < _MIN_ENDS or not all(text[at - 1 : at] == "\n" for at in ends):
+        return
+    yield Report(
+        title=f"Every turn of the prompt has a line break before `{_END}`.",
+        detail=f"All {len(ends)} messages have one, whatever the role: it comes from the template, or from the text "
+        "that the prompt is joined from. ChatML writes this token directly after the text of a message, and models are "
+        "trained without a line break there: answers may get worse, or end with one.",
+        evidence=(in_prompt(prompt, Span(ends[0] - 1, ends[0] + len(_END))),),
+        fix=f"Write `{_END}` directly after the text of each message. If the messages themselves end with a line "
+        "break, trim them.",
+        severity=Severity.NOTE,
+        certainty=Certainty.INFERRED,
+    )
 
 
 RULE: Rule = TraceRule(
@@ -80,5 +107,5 @@ RULE: Rule = TraceRule(
     stage=Stage.RENDER,
     find=find,
     needs=TracePart.PROMPT,
-    threads=("huggingface/course#840",),
+    threads=("huggingface/course#840", "oobabooga/textgen#5411"),
 )
