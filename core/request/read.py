@@ -12,10 +12,11 @@ from functools import partial
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.text import line_column
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Notice, Request
-from prompt_debugger.core.request.checks import OF_OLLAMA, Problem, check_body
+from prompt_debugger.core.request.checks import Problem, check_body
 from prompt_debugger.core.request.curl import has_curl, read_curl
 from prompt_debugger.core.request.javascript import has_javascript, read_javascript
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
+from prompt_debugger.core.request.known_fields import OF_OLLAMA
 from prompt_debugger.core.request.other_bodies import Converted, convert_as, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.powershell import is_powershell, read_powershell

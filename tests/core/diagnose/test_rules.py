@@ -9,7 +9,7 @@ import pytest
 
 from prompt_debugger.core.base.types import Finding, Request, Severity, Trace
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
-from prompt_debugger.core.request.checks import BODY_ADVICE, BODY_FIELDS
+from prompt_debugger.core.request.known_fields import BODY_ADVICE, BODY_FIELDS
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import RULES_FOLDER, Case, RuleCase, build_trace, load_cases, load_rule_cases
 
