@@ -132,11 +132,21 @@ export function press(id) {
  * @param {HTMLElement} element The button, which says so.
  */
 export async function copyText(text, element) {
-  if (navigator.clipboard) await navigator.clipboard.writeText(text);
-  else copyBySelection(text); // a page that came over plain http
+  // Without a clipboard where the page came over plain http; a browser may deny it as well.
+  const isCopied = await written(text) || copyBySelection(text);
   const before = element.textContent;
-  element.textContent = element.dataset.done || "copied";
+  element.textContent = isCopied ? element.dataset.done || "copied" : element.dataset.done ? "\u2717" : "not copied";
   setTimeout(() => (element.textContent = before), 1200);
+}
+
+/** @param {string} text */
+async function written(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** @param {string} text */
@@ -145,8 +155,9 @@ function copyBySelection(text) {
   area.value = text;
   document.body.append(area);
   area.select();
-  document.execCommand("copy");
+  const isCopied = document.execCommand("copy");
   area.remove();
+  return isCopied;
 }
 
 /**
