@@ -24,6 +24,7 @@ _STATUS = re.compile(
     r"|\A[^\w\n]{0,9}([45]\d\d) ",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(r"(?i)(?<= )(?:tokens?|characters?|lines?|bytes|words|requests?|messages?|items)\b")
 _LOG_WORD = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|invalid|unparsed|warn(?:ing)?|terminate called)\b|\[E\]",
     re.IGNORECASE,
@@ -129,7 +130,11 @@ def _suspicious_entries(text: str) -> Iterator[str]:
 def status_in(text: str) -> int | None:
     """Return the HTTP status that a text names; `None` if it names none."""
     found = _STATUS.search(text)
-    return None if found is None else int(next(group for group in found.groups() if group))
+    return (
+        None
+        if found is None or _COUNTED.match(text, found.end())
+        else int(next(group for group in found.groups() if group))
+    )
 
 
 def cut_words(message: str) -> str:

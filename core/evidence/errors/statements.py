@@ -26,7 +26,7 @@ MAX_ALONE = 900  # characters of a text that is a sentence without the shape of 
 _MAX_SENTENCES = 2
 _LEVEL = re.compile(
     r"(?m)^[^\n]{0,160}?(?P<words>\b(?:(?:ERROR|ERR|FATAL|(?<!^)CRITICAL|SEVERE)\b[^\n]{8,}"
-    r"|(?:[A-Z][a-z]{2,20} )?(?:(?<!\brpc )[Ee]rror|[Ee]xception|[Ff]ailed|panic|level=error)\b(?!\))"
+    r"|(?:[A-Z][a-z]{2,20} )?(?:(?<!\brpc )[Ee]rror|(?<!\bone )[Ee]xception|[Ff]ailed|panic|level=error)\b(?!\))"
     r"(?![\"']? ?[:=] ?(?:[Tt]rue|[Ff]alse|null|None|\d{1,9}|\[\]|\{\})(?:[ \t,}\])]*$|[ \t]{0,4}[,}]))"
     r"(?=[^\n]{0,80}?[:=\]])[^\n]{8,})"
     r"(?:(?<=:)\n[ \t]{0,8}(?!```)[\"'`][^\n]+|(?:\n[ \t]{1,12}[|=][^\n]*){0,3}))$"

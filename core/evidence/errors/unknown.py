@@ -76,6 +76,8 @@ _SENTENCE = re.compile(r"(?:[^\W\d_]{2,}[ ,]+){2}[^\W\d_]{2,}")  # three words i
 _WHEN_RAISED = re.compile(
     r"\W{0,3}(?:is |are )?(?:raised|thrown|occurs|happens|returned|emitted) (?:if|when|by|for|on|with)\b"
 )
+_COUNTED = re.compile(r"(?i) ?(?:tokens?|characters?|lines?|bytes|words|requests?|messages?|items)\b")  # a number of
+_OURS = re.compile(r"\. (?:Guilty|Probable) stage: [a-z]+\.?(?:\s|\Z)")  # a verdict of this program
 _RAISES = re.compile(r"\braise [A-Z]\w{2,60}(?:Error|Exception)\(")
 # A timeout that does not say what was waited for: any program may report one.
 _ONLY_TIMED = re.compile(
@@ -187,6 +189,8 @@ def _is_met(said: Statement, text: str) -> bool:
 def _is_of_others(said: Statement) -> bool:
     """Return whether words are source, a field of calls, of a page, or a proxy's error about some other page."""
     words = said.words
+    if _OURS.search(words) is not None:
+        return True
     if _WHEN_RAISED.match(words) is not None or (not said.name and is_of_page(words)):
         return True
     is_source_line = _RAISES.search(words) is not None
@@ -269,8 +273,8 @@ def _refusal(statement: Statement) -> Refusal:
 def _status(words: str) -> int | None:
     found = re.search(
         r"\b(?:status(?: ?code)?|HTTP|error code|error)\W{0,3}([45]\d\d)\b"
-        r"|\A\W{0,3}([45]\d\d) [A-Z]",
+        r"|\A\W{0,3}([45]\d\d)(?= [A-Z])",
         words,
         re.IGNORECASE,
     )
-    return None if found is None else int(found[1] or found[2])
+    return None if found is None or _COUNTED.match(words, found.end()) else int(found[1] or found[2])

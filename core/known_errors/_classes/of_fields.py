@@ -63,7 +63,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The server checks the request strictly and does not know {field|that field}.",
         "Leave {field|the field that is named} out in every place. Where a client, framework or gateway "
         "adds it, switch that off there (LiteLLM: `drop_params: true`) or update it.",
-        unless=r"\b(?!(?:Async)?(?:Completions|Messages|Responses"
+        unless=r"\bunrecognized arguments: "  # of a command line
+        r"|\b(?!(?:Async)?(?:Completions|Messages|Responses"
         r"|Client)\.)[A-Z]\w{1,60}\.\w{1,60}\(\) got an unexpected",
         each=r"\bunknown name \W{1,3}([\w$]{1,60})\W{1,3}(?: at |cannot find field)"
         r"|\b([\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted",
@@ -115,6 +116,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The request has a setting that this model or server does not accept",
         "The field is known, but not for this model, or not with this value.",
         "Leave {field|the setting that is named} out, or use a model that accepts it; a client may send it on its own.",
+        unless=r"\bargument -{1,2}\w",  # of a command line
     ),
     ErrorClass(
         "needs-another-field",

@@ -4,9 +4,11 @@ import asyncio
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.evidence.errors.other_languages import plain_of_ruby, plain_of_swift
+from prompt_debugger.core.evidence.errors.statements import statements_in
 from prompt_debugger.core.evidence.errors.values import error_of_value
 from prompt_debugger.core.known_errors import classes_of, speaker_of
 from tests.attacks.growth import grows_linearly
@@ -201,6 +203,29 @@ def test_an_argument_that_an_engine_does_not_know_is_an_option():
 
     assert "`shop-parser`" in findings_of(f"{text}'shop-parser'")["PD100"].fix
     assert "option" not in findings_of("openai: create() got an unexpected keyword argument 'shop'")["PD100"].title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Why\n\nPaste it.\n\n> The prompt ends at a user turn: no generation prompt. Guilty stage: render.\n\n"
+        "The model then goes on with the user's message.\n",
+        "# Cost\n\nAn agent sends history to a model.\n\n```\n  1: 577 tokens, the server reused 0\n```\n",
+        "# Shop\n\n```\nshop.py: error: argument -q/--quiet: not allowed with argument -v/--verbose\n```\n",
+        "# Shop\n\n```\nshop.py: error: unrecognized arguments: world\n```\n",
+    ],
+    ids=["verdict", "tokens", "argument", "arguments"],
+)
+def test_command_lines_pages_and_our_own_verdicts_are_no_errors(text):
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
+def test_an_exception_to_a_rule_is_none_that_was_raised():
+    rule = "The prose says nothing, with one exception: the model that it names, whose content may be empty."
+
+    assert not any(said.words.startswith("exception") for said in statements_in(rule))
+    assert any(said.words.startswith("Exception") for said in statements_in("ask: Exception: the model was not found"))
 
 
 @pytest.mark.parametrize(
