@@ -156,8 +156,9 @@ def _drop_other_words(value: JSON, depth: int = 0) -> JSON:
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    """Return what is quoted: as a string of JSON it may be escaped."""
-    value = json_of(found[0]) if found[2] is not None and "\\" in found[0] else None
+    """Return what is quoted: as a string of JSON it may be escaped, and within a string that Python prints."""
+    literal = found[0].replace("\\'", "'")  # which no string of JSON has
+    value = json_of(literal) if found[2] is not None and "\\" in found[0] else None
     return value if isinstance(value, str) else next(group for group in found.groups() if group)
 
 

@@ -115,3 +115,15 @@ def test_a_sentence_that_quotes_several_paragraphs_is_read_whole():
     text = "Function look arguments:\n\n<tool_call>\n{}\n</tool_call>\n\nare not valid JSON. Received JSONDecodeError"
 
     assert "The arguments that the model wrote could not be read" in finding_of(text).title
+
+
+def test_quotation_marks_that_python_escaped_around_an_error_are_plain():
+    words = (
+        "an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': c"
+    )
+    printed = repr(f"400 - { {'message': words, 'type': 'bad'}!s}")
+
+    title = finding_of(printed[printed.index('"') :]).title
+
+    assert "with 'tool_calls' must be followed" in title
+    assert "\\'" not in title
