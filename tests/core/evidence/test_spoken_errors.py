@@ -119,11 +119,14 @@ def test_a_sentence_that_quotes_several_paragraphs_is_read_whole():
 
 def test_quotation_marks_that_python_escaped_around_an_error_are_plain():
     words = (
-        "an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': c"
+        "an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+        "The following tool_call_ids did not have response messages: Look:7"
     )
-    printed = repr(f"400 - { {'message': words, 'type': 'bad'}!s}")
+    printed = repr(f"Error code: 400 - { {'error': {'message': words, 'type': 'invalid_request_error'}}!s}")
+    around = "".join(f"'field_{number}': 'value {number}', " for number in range(12))
+    text = f"Record was: {{{around}'e': StatusError({printed}), 'i': None}}, {around}'level': (name='A', no=4),"
 
-    title = finding_of(printed[printed.index('"') :]).title
+    title = finding_of(text).title
 
     assert "with 'tool_calls' must be followed" in title
     assert "\\'" not in title
