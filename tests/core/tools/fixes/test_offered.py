@@ -255,6 +255,7 @@ BODY_CASES = {
     "PD417": ({"stream": True}, {"stream": False}),
     "PD464": ({"stream": True}, {"stream": False}),
     "PD485": ({"stream": True}, {"stream": False}),
+    "PD486": ({"stream": True}, {"stream": False}),
     "PD502": (
         {"tools": [{"function": {"name": "f"}}]}, {"tools": [{"function": {"name": "f", "strict": True}}]},
     ),
