@@ -39,6 +39,7 @@ from prompt_debugger.core.evidence.reports.parts_together import is_pair
 from prompt_debugger.core.evidence.reports.raw_beside import add_raw_beside
 from prompt_debugger.core.evidence.reports.report_text import gives_template, needed_beside_command, not_recognised
 from prompt_debugger.core.evidence.reports.said_of_calls import add_reported, is_reported, reported_answer
+from prompt_debugger.core.evidence.reports.sent_body import fault_of_sent_body
 from prompt_debugger.core.evidence.reports.shown import is_talk
 from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.evidence.reports.words_around import add_words
@@ -78,6 +79,8 @@ def read_mixed(text: str, row: int, read: Read, depth: int = 0) -> Evidence:
         if reported is None:
             raise
         evidence = reported
+    if (fault := fault_of_sent_body(evidence, cleaned.text, read)) is not None:
+        raise fault
     evidence = take_words_below(add_raw_beside(add_notes(evidence, cleaned.notes), cleaned.text))
     evidence = add_around_prompt(evidence, cleaned.text)
     evidence = add_reported(add_words(evidence, cleaned.text), cleaned.text)
