@@ -29,6 +29,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -84,6 +85,7 @@ from prompt_debugger.core.known_errors import json_break
 _BEFORE = 24  # characters that are shown before the place
 # Markers that end the calls of one family alone, with its name and the marker that begins them.
 _ENDS = {"</minimax:tool_call>": ("minimax_m2", "<minimax:tool_call>")}
+_PLACEHOLDER = re.compile(r"(?:TOOL_|FUNCTION_)?NAME|(?:example[-_])?(?:tool|function)[-_]name")
 _MIN_MARKERS = 3  # different ones, which no one mentions by chance
 
 
@@ -165,6 +167,8 @@ def _report_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
     is_marked = any(True for _ in find_unquoted_markers(parse.raw)) or "```tool_code" in parse.raw
     if not calls or len(calls) < len(parse.parsed.calls) or not all(call.name for call in calls):
         return
+    if all(_PLACEHOLDER.fullmatch(call.name or "") for call in calls):
+        return  # instructions, which show the form of a call
     if is_open_list(parse.raw):
         yield report_open_list(trace, calls)
     elif is_marked or not (parse.parsed.content or "").strip():
