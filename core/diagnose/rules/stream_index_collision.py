@@ -4,7 +4,7 @@ What it finds:
     In the streamed events, one index with two ids or two names, one id under
     two indexes, or a tool call delta without an index, or with one that is not a
     number. Or the pieces of one call have different ids, or (a note) the later ones an
-    empty id. Or `tool_calls` is an object in
+    empty id (only of what was pasted: many servers send it). Or `tool_calls` is an object in
     place of a list.
 
 Why it matters:
@@ -34,7 +34,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, quote
+from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, quote
 from prompt_debugger.core.diagnose.wire_events import first_at
 from prompt_debugger.core.diagnose.words import counted
 
@@ -44,7 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.chat_stream is None:
         return
     if (event := _event_of_object(trace.chat_stream.deltas)) is None:
-        yield from [*_collision(trace, trace.chat_stream.deltas)] or _empty_ids(trace.chat_stream.deltas)
+        yield from [*_collision(trace, trace.chat_stream.deltas)] or _empty_ids(trace, trace.chat_stream.deltas)
     else:
         yield _no_list(event + 1)
 
@@ -85,8 +85,13 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
             written.setdefault(index, []).append(as_text(arguments) or "")
 
 
-def _empty_ids(deltas: tuple[StreamDelta, ...]) -> Iterator[Report]:
-    """Report later pieces of calls whose id is an empty text in place of none: harmless for who goes by the index."""
+def _empty_ids(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report]:
+    """Report later pieces of calls whose id is an empty text in place of none: harmless for who goes by the index.
+
+    Many servers send it, so it is news only where someone looks for the reason of something.
+    """
+    if asked_server(trace):
+        return
     begun: set[int] = set()
     empty: list[int] = []
     for event, part in _tool_deltas(deltas):
