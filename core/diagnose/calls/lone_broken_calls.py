@@ -14,6 +14,10 @@ from prompt_debugger.core.diagnose.trace_queries import in_raw, quote
 _ENTRY = re.compile(r"'type':\s{0,4}'function',\s{0,4}'function':\s{0,4}\{")
 _MAX_ENTRY = 2_000  # characters in which such an entry begins
 NAME_IN_KEY = re.compile(r"\{\s{0,8}\"(?P<key>function|name|tool)=(?P<name>[\w.-]{1,80})\"\s{0,8},")
+_BY_GRAMMAR = (
+    "A grammar for calls keeps them whole (`tool_choice` as `required`, or `strict` in the tool, where the server "
+    "constrains calls by it)."
+)
 _SHOWN = 60  # characters of what is between the markers of a call
 
 
@@ -95,8 +99,7 @@ def report_broken(trace: Trace, name: str, span: Span, problem: str, *, is_cut: 
         detail="Unless the text was cut when it was copied, the output itself is like this. A strict parser returns "
         f"the call as text, or silently drops it.{others}{taught}",
         evidence=(in_raw(trace, span),),
-        fix=f"{look}Do not run this call; ask again.{cut} A grammar for calls keeps them whole (`tool_choice` as "
-        "`required`, or `strict` in the tool, where the server constrains calls by it).",
+        fix=f"{look}Do not run this call; ask again.{cut} {_BY_GRAMMAR}",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,
@@ -113,8 +116,7 @@ def report_mixed(trace: Trace, found: re.Match[str], call: ToolCallAttempt) -> R
         "either notation returns it as text, or silently drops it.",
         evidence=(in_raw(trace, call.char_span),),
         fix="Do not run this call; ask again. Check that the tools' instructions in the prompt (`render`) and the "
-        "calls of the history are in one notation, that of the model's own template. A grammar for calls keeps them "
-        "whole (`tool_choice` as `required`, or `strict` in the tool, where the server constrains calls by it).",
+        f"calls of the history are in one notation, that of the model's own template. {_BY_GRAMMAR}",
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
         stage=Stage.COMPLETE,

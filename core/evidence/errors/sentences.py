@@ -24,7 +24,9 @@ _STATUS = re.compile(
     r"|\A[^\w\n]{0,9}([45]\d\d) ",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(r"(?i)(?<= )(?:tokens?|characters?|lines?|bytes|words|requests?|messages?|items)\b")
+# What a number may count, which is then no status.
+COUNTED = r"(?:tokens?|characters?|lines?|bytes|words|requests?|messages?|items)\b"
+_COUNTED = re.compile(rf"(?i)(?<= ){COUNTED}")
 _LOG_WORD = re.compile(
     r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|invalid|unparsed|warn(?:ing)?|terminate called)\b|\[E\]",
     re.IGNORECASE,

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.types import Refusal
 from prompt_debugger.core.evidence.errors.found import FoundError
 from prompt_debugger.core.evidence.errors.other_languages import links_of_rust
+from prompt_debugger.core.evidence.errors.sentences import COUNTED
 from prompt_debugger.core.evidence.errors.statements import MAX_ALONE, Statement, statements_in
 from prompt_debugger.core.evidence.errors.tracebacks import (
     EXCEPTION,
@@ -76,7 +77,7 @@ _SENTENCE = re.compile(r"(?:[^\W\d_]{2,}[ ,]+){2}[^\W\d_]{2,}")  # three words i
 _WHEN_RAISED = re.compile(
     r"\W{0,3}(?:is |are )?(?:raised|thrown|occurs|happens|returned|emitted) (?:if|when|by|for|on|with)\b"
 )
-_COUNTED = re.compile(r"(?i) ?(?:tokens?|characters?|lines?|bytes|words|requests?|messages?|items)\b")  # a number of
+_COUNTED = re.compile(rf"(?i) ?{COUNTED}")
 _OURS = re.compile(r"\. (?:Guilty|Probable) stage: [a-z]+\.?(?:\s|\Z)")  # a verdict of this program
 _RAISES = re.compile(r"\braise [A-Z]\w{2,60}(?:Error|Exception)\(")
 # A timeout that does not say what was waited for: any program may report one.

@@ -77,6 +77,9 @@ _TURN = re.compile(
     r"<\|start_of_role\|>assistant<\|end_of_role\|>"
 )
 
+# A note of what was pasted.
+READ_AS_OUTPUT = "The text begins with the prompt; what follows the last opening of the model's turn is the output."
+
 
 def split_prompt(text: str) -> tuple[str, str] | None:
     """Return prompt and output of a text that begins with a conversation; `None` if it does not.
@@ -178,8 +181,7 @@ def _read_parts(evidence: Evidence, prompt: str, output: str) -> Evidence:
             note = "The text is a prompt that does not open the model's turn, and contains no output."
         return replace(evidence, prompt=prompt, notes=(*evidence.notes, note))
     words = f"a prompt and a raw output of {len(output):,} characters"
-    note = "The text begins with the prompt; what follows the last opening of the model's turn is the output."
-    return replace(evidence, words=words, prompt=prompt, raw=output, notes=(*evidence.notes, note))
+    return replace(evidence, words=words, prompt=prompt, raw=output, notes=(*evidence.notes, READ_AS_OUTPUT))
 
 
 def _pipeline(value: JSON) -> Evidence:

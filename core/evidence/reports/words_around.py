@@ -112,8 +112,8 @@ _LIST_IS_EMPTY = (
 )
 _PRINTED_WITHIN = re.compile(r"\b[A-Z]\w{2,60}\([a-z_]\w{0,40}=")
 _LIST_OF_NAMES = re.compile(r"`\w{1,60}`(?:, `\w{1,60}`){2,40}")  # of fields, as documentation has it
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
-_MAX_SENTENCE = 500  # characters; what is longer is data
+SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+MAX_SENTENCE = 500  # characters; what is longer is data
 _OF_AN_OUTPUT = frozenset({Part.RAW, Part.FLAGS, Part.REQUEST})
 _OUTPUTS = frozenset({Form.OUTPUT, Form.COMMAND})  # a command with an output below it
 _MAX_CHARS = 60_000  # in which words are looked for
@@ -172,7 +172,7 @@ def _note_complaint(evidence: Evidence, text: str) -> Evidence:
     """Note that someone says of an answer that something is wrong: that nothing was found is then no good news."""
     if evidence.chat is None or evidence.form is Form.RUN:
         return evidence
-    sentences = tuple(one for one in sentences_of(prose_of(text)) if len(one) <= _MAX_SENTENCE)
+    sentences = tuple(one for one in sentences_of(prose_of(text)) if len(one) <= MAX_SENTENCE)
     if any(_STREAM_ALONE.search(one) and not _NO_STREAM_ALONE.search(one) for one in sentences):
         evidence = replace(evidence, notes=(*evidence.notes, STREAM_ALONE))
     if _has_empty_list(evidence) and any(_EMPTY_LIST.search(one) for one in sentences):
@@ -185,7 +185,7 @@ def _note_switch(evidence: Evidence, text: str) -> Evidence:
     """Note that someone says of the request of an answer that it turns thinking off, where no request shows it."""
     if evidence.chat is None or evidence.request is not None or evidence.form is Form.RUN:
         return evidence
-    sentences = [one for one in sentences_of(prose_of(text)) if len(one) <= _MAX_SENTENCE]
+    sentences = [one for one in sentences_of(prose_of(text)) if len(one) <= MAX_SENTENCE]
     is_off = any(_SET_OFF.search(one) and not _NOT_SET.search(one) for one in sentences)
     is_shown = _SHOWN_OFF.search(text) is not None and _SHOWN_ON.search(text) is None
     is_clear = (is_off or is_shown) and not any(_SET_ON.search(one) for one in sentences)
@@ -220,7 +220,7 @@ def prose_of(text: str) -> str:
 
 def sentences_of(prose: str) -> list[str]:
     """Return the sentences of prose, each line separately, without objects that a program printed between them."""
-    return [one for one in _SENTENCES.split(prose) if _PRINTED_WITHIN.search(one) is None]
+    return [one for one in SENTENCES.split(prose) if _PRINTED_WITHIN.search(one) is None]
 
 
 def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
