@@ -37,8 +37,9 @@ _MIN_LENGTH = 10  # characters of the last piece
 _MIN_DIFFERENT = 5  # of them: a line that grows by one sign says nothing
 _SHOWN = 40
 _FIX = (
-    "Take the last piece for the whole text, or ask without streaming. DashScope's own API sends pieces with "
-    "`incremental_output` set to true; of a gateway, report it: it passes on what another API counts as one event."
+    "Take the last piece for the whole text, or ask without streaming. DashScope's own API sends only what is new with "
+    "`incremental_output` set to true. If the stream comes through a gateway, report it there: it forwards the text so "
+    "far as if each event were new."
 )
 
 
