@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.types import JSON, SCHEMA_VERSION, JSONObject, Trace
+from prompt_debugger.core.report.embedded import HTML_OPENING, MARK, NOT_INCLUDED
 from prompt_debugger.core.report.wire import DamageError, trace_from_json, trace_to_json, write_json
 
 BUNDLE_VERSION = 2
@@ -90,6 +91,8 @@ def _read_json(text: str) -> JSONObject:
     try:
         document: JSON = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
+        if problem := _other_file(text):
+            raise problem from None
         is_cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
         where = "the end is missing" if is_cut else error.msg
         raise RequestError(
@@ -104,6 +107,21 @@ def _read_json(text: str) -> JSONObject:
     if not isinstance(document, dict):
         raise RequestError(f"A bundle is a JSON object; this is {shorten(document)}.", _HOW)
     return document
+
+
+def _other_file(text: str) -> RequestError | None:
+    """Return why there is no run in a file that another form of sharing wrote; `None` if none of them did."""
+    if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):  # a bundle whose texts speak of such files
+        return None
+    if text.rstrip().endswith(NOT_INCLUDED):
+        return RequestError(
+            "This Markdown report does not contain its run: the run was too long for it.",
+            "Open the JSON bundle or the HTML report of the same run.",
+        )
+    for mark, name in ((HTML_OPENING, "HTML report"), (MARK, "Markdown report")):
+        if mark in text:
+            return RequestError(f"The run in this {name} did not arrive completely.", "Choose the file again.")
+    return None
 
 
 def _refuse_constant(name: str) -> None:

@@ -20,6 +20,7 @@ PNG_KEYWORD = b"prompt-debugger"
 MARK = "pd-bundle.1."
 HTML_OPENING = '<script type="application/json" id="pd-bundle">"'
 HTML_ENDING = '"</script>'
+NOT_INCLUDED = "The run is too long to be included here: attach its JSON bundle or the HTML report, which contain it."
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _CHUNK_EDGES = 12  # bytes of a chunk besides its data: length, type, checksum
@@ -63,7 +64,7 @@ def markdown_fold(bundle: str, room: int) -> str:
     """Return the fold for a Markdown text; a sentence in its place where it has more than `room` characters."""
     packed = f"{MARK}{pack_bundle(bundle)}."
     if len(packed) * (_COLUMNS + 1) // _COLUMNS > room:
-        return "The run is too long to be included here: attach its JSON bundle or the HTML report, which contain it.\n"
+        return f"{NOT_INCLUDED}\n"
     lines = [packed[at : at + _COLUMNS] for at in range(0, len(packed), _COLUMNS)]
     summary = "<summary>The whole run: paste this text into Prompt Debugger, or drop the file on its page</summary>"
     return "\n".join(("<details>", summary, "", "```text", *lines, "```", "", "</details>", ""))

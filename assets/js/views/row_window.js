@@ -53,10 +53,14 @@ class RowWindow {
     else this.paint(true);
   }
 
-  // Draws what is on screen; `isStale` also draws again what already exists.
+  // Draws what is on screen; `isStale` also draws again what already exists, or takes it away where nothing is on screen.
   /** @param {boolean} isStale */
   paint(isStale) {
     const height = this.scroller.clientHeight;
+    if (isStale && !height) {
+      this.exchange(new Map(), []);
+      this.first = this.last = -1;
+    }
     if (!height || this.sizer.hidden) return;
     const top = this.scroller.scrollTop;
     const first = Math.max(0, Math.min(this.count, Math.floor(top / this.rowPx)) - SPARE_ROWS);

@@ -143,7 +143,10 @@ class TemplateView {
 
   listen() {
     /** @type {(event: Event) => number} */
-    const line = (event) => Number(under(event, "[data-line]")?.dataset.line);
+    const line = (event) => {
+      const found = Number(under(event, "[data-line]")?.dataset.line);
+      return this.states[found - 1] ? found : 0; // what is laid out on paper may be of an earlier template
+    };
     this.source.addEventListener("mouseover", (event) => line(event) && point(this.name, this.facts(line(event))));
     this.source.addEventListener("click", (event) => {
       if (line(event) && document.getSelection()?.isCollapsed) pin(this.name, this.facts(line(event)));

@@ -10,7 +10,8 @@ A template that raises gives an answer as well: it refuses. Nothing is concluded
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from prompt_debugger.core.base.types import JSON
@@ -58,12 +59,16 @@ def step_probes(
     special_tokens: Mapping[str, str] | None = None,
     template_kwargs: Mapping[str, JSON] = _NOTHING,
     renderer: Renderer | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[ProbeAnswer]:
-    """Yield the answers one by one. Arguments as `probe_template`."""
-    named = {**_PLACEHOLDERS, **(special_tokens or {})}
-    probing = Probing(template, named, template_kwargs, renderer or shared_worker().render)
+    """Yield the answers one by one; what the time for all of them leaves out is `UNKNOWN`.
+
+    Arguments as `probe_template`; `clock` gives seconds that only grow.
+    """
+    named, run = {**_PLACEHOLDERS, **(special_tokens or {})}, renderer or shared_worker().render
+    probing = Probing(template, named, template_kwargs, run, clock=clock)
     if plain(probing).error is not None and not probing.is_exhausted:
-        armed = Probing(template, named, template_kwargs, renderer or shared_worker().render, always={"tools": TOOLS})
+        armed = Probing(template, named, template_kwargs, run, always={"tools": TOOLS}, clock=clock)
         probing = probing if plain(armed).error is not None else armed
     for probe in _PROBES:
         yield probe.answer(probing)

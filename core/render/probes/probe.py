@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,7 @@ from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.local import Renderer, render_local
 
 _PATIENCE = 2  # renders that may use up their time before the rest is left unasked
+_ALL_S = 20.0  # on the clock, for all probes of a template; most take less than one
 _COSTLY = frozenset({"MemoryError", "TooLong", "WorkerError"})  # faults that took all the time there was
 _MARGIN = 24  # characters quoted either side
 _MAX_QUOTE = 240
@@ -93,7 +95,7 @@ class ProbeResult(NamedTuple):
 
 
 class Probing:
-    """Renders requests with one template, and remembers whether it uses up the time of a render."""
+    """Renders requests with one template, and remembers whether it uses up the time of a render or of all."""
 
     def __init__(
         self,
@@ -103,6 +105,7 @@ class Probing:
         renderer: Renderer,
         *,
         always: Mapping[str, JSON] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.template = template
         self.always = always or {}  # what every request carries, for a template that renders none without it
@@ -111,6 +114,8 @@ class Probing:
         self._renderer = renderer
         self._costly_count = 0
         self._count = 0
+        self._clock = clock
+        self._ends_at = clock() + _ALL_S
 
     @property
     def is_exhausted(self) -> bool:
@@ -118,7 +123,13 @@ class Probing:
         return 0 < self._costly_count == self._count or self._costly_count >= _PATIENCE
 
     def render(self, messages: list[JSON], **more: JSON) -> Attempt:
-        """Render a request; a template that fails is an answer like any other."""
+        """Render a request; a template that fails is an answer like any other.
+
+        Raises:
+            _OutOfTimeError: The time for all probes has passed.
+        """
+        if self._clock() >= self._ends_at:
+            raise _OutOfTimeError
         body: JSONObject = {"messages": messages, **self.always, **more}
         try:
             prompt = render_local(
@@ -156,12 +167,21 @@ class Probe(NamedTuple):
     def answer(self, probing: Probing) -> ProbeAnswer:
         """Ask it, unless the template has used up what there was."""
         if probing.is_exhausted:
-            result = ProbeResult(
-                Support.UNKNOWN, "Not tested: the template repeatedly used up the time limit of a render."
-            )
+            result = _untested("the template repeatedly used up the time limit of a render")
         else:
-            result = self.ask(probing)
+            try:
+                result = self.ask(probing)
+            except _OutOfTimeError:
+                result = _untested(f"the probes of this template took {_ALL_S:g} s, the limit for all of them together")
         return ProbeAnswer(self.name, self.title, *result)
+
+
+class _OutOfTimeError(Exception):
+    """The time for all probes of a template has passed."""
+
+
+def _untested(reason: str) -> ProbeResult:
+    return ProbeResult(Support.UNKNOWN, f"Not tested: {reason}.")
 
 
 def refused(attempt: Attempt, control: Attempt | None = None) -> ProbeResult:

@@ -10,7 +10,7 @@ import pytest
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.render import load_template
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
-from prompt_debugger.core.render.probes import PROBE_NAMES, ProbeAnswer, Support, probe_template
+from prompt_debugger.core.render.probes import PROBE_NAMES, ProbeAnswer, Support, probe_template, step_probes
 from prompt_debugger.core.render.traced_render import run_job
 from prompt_debugger.core.tools.experiments import probes_to_json
 from tests.conftest import ROOT
@@ -327,3 +327,26 @@ def test_real_templates_answer_every_probe(corpus_dir: Path) -> None:
     assert answers["mistralai-Mistral-Nemo-Instruct-2407"]["text-arguments"].support is Support.CHANGED
     assert answers["moonshotai-Kimi-K2"]["developer-role"].support is Support.SUPPORTED
     assert answers["Qwen3-Coder"]["text-arguments"].support is Support.REFUSED
+
+
+def test_all_probes_of_a_template_share_one_limit_of_time() -> None:
+    clock = iter(range(0, 10_000, 4))  # every look at it is four seconds later
+
+    answers = [*step_probes(TURNS, renderer=run_job, clock=lambda: float(next(clock)))]
+
+    tested = [one for one in answers if not one.detail.startswith("Not tested")]
+    rest = answers[len(tested) :]
+    assert 0 < len(tested) < 5
+    assert len(answers) == len(PROBE_NAMES)
+    assert {(one.support, one.detail) for one in rest} == {
+        (
+            Support.UNKNOWN,
+            "Not tested: the probes of this template took 20 s, the limit for all of them together.",
+        )
+    }
+
+
+def test_a_template_that_answers_at_once_is_asked_everything() -> None:
+    answers = [*step_probes(TURNS, renderer=run_job, clock=lambda: 0.0)]
+
+    assert [one.name for one in answers if one.detail.startswith("Not tested")] == []

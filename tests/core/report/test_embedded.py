@@ -70,6 +70,30 @@ def test_a_run_too_long_for_an_issue_is_said_to_be():
     assert "attach its JSON bundle" in markdown_fold("x" * 10, 20)
 
 
+def test_a_report_without_its_run_says_that_and_is_not_called_broken_json():
+    shared = share_trace(dropped_call_trace())
+    report = f"{shared.markdown.partition('<details>')[0]}\n{markdown_fold('x' * 10, 20)}"
+
+    with pytest.raises(RequestError, match="Markdown report does not contain its run: the run was too long") as refused:
+        read_bundle(report)
+
+    assert refused.value.hint == "Open the JSON bundle or the HTML report of the same run."
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (markdown_fold("{}", 10_000)[:200], "in this Markdown report did not arrive completely"),
+        (html_block("{}")[:60], "in this HTML report did not arrive completely"),
+        (f'{{"prompt": "{markdown_fold("x", 5).strip()}', "not valid JSON: the end is missing"),
+        ("a note that ends otherwise", "not valid JSON"),
+    ],
+)
+def test_a_file_that_holds_no_whole_run_is_called_what_it_is(text, words):
+    with pytest.raises(RequestError, match=words):
+        read_bundle(text)
+
+
 @pytest.mark.parametrize("packed", ["", "AAAA", pack_bundle("{}")[:-6], pack_bundle("x" * 5_000_000)])
 def test_a_damaged_or_endless_bundle_is_refused(packed):
     with pytest.raises(RequestError):
