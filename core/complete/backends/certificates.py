@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import httpx
 
-from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError, RequestError
+from prompt_debugger.core.base.files import read_named
 
+_MAX_BYTES = 16 << 20  # of a file of certificates; those of the public internet have 300 kB
+_FILE_HINT = "Give the file with the certificate that signed the server's certificate."
 _PEM_HINT = "A certificate in PEM form begins with `-----BEGIN CERTIFICATE-----`."
 
 
@@ -64,11 +67,12 @@ def certificates_of(authorities: Authorities = PUBLIC, *, trust_env: bool = Fals
 
 def _trust_file(trust: ssl.SSLContext, file: str | Path) -> None:
     try:
-        trust.load_verify_locations(cafile=file)
-    except ssl.SSLError:
+        # The library would read a device without end; `-` is the name of a file here.
+        data = read_named(str(Path(file).absolute()), most_bytes=_MAX_BYTES)
+        trust.load_verify_locations(cadata=data.decode("ascii", "replace").replace("\ufffd", "?"))
+    except RequestError as error:
+        raise BackendError(error.message, _FILE_HINT, kind="refused") from None
+    except (ssl.SSLError, ValueError):
         raise BackendError(
             f"{str(file)!r} contains no certificate that can be read.", _PEM_HINT, kind="refused"
         ) from None
-    except OSError as error:
-        hint = "Give the file with the certificate that signed the server's certificate."
-        raise BackendError(f"{str(file)!r} cannot be read: {error.strerror}.", hint, kind="refused") from None

@@ -17,6 +17,8 @@ from prompt_debugger.core.render.tokenizers.long_texts import Source, is_long
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
 from prompt_debugger.core.render.tokenizers.settings import AddedEntry, TokenizerSettings
 from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
+from prompt_debugger.core.render.tokenizers.untrusted import failure_of, is_costly, read_text_of, refuse_many
+from prompt_debugger.core.sandbox import is_inside
 from prompt_debugger.core.sandbox.values import admit
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_PIECES = 128  # that are remembered
 _MAX_OF_PIECE = 50_000  # characters of one that is
+_MAX_BOUNDARIES = 20_000  # added tokens; the largest vocabularies have six thousand
 
 
 class Encoding(Protocol):
@@ -125,9 +128,17 @@ class FastTokenizer:
     """
 
     def __init__(
-        self, backend: Backend, name: str, settings: TokenizerSettings, style: PieceStyle, added: Mapping[int, Entry]
+        self,
+        backend: Backend,
+        name: str,
+        settings: TokenizerSettings,
+        style: PieceStyle,
+        added: Mapping[int, Entry],
+        *,
+        is_costly: bool = False,
     ) -> None:
         self.settings = settings
+        self._is_costly = is_costly  # any text may take for ever
         self._backend = backend
         self._source = Source(backend)
         self._name = name
@@ -165,10 +176,10 @@ class FastTokenizer:
     def boundaries(self) -> frozenset[str]:
         """Texts of added tokens in front of which a text may be cut, and its pieces encoded separately.
 
-        Empty if some added token looks at its neighbours.
+        Empty if some added token looks at its neighbours, or there are too many to look for.
         """
         added = [one for one in self._backend.get_added_tokens_decoder().values() if not one.normalized]
-        if any(one.lstrip or one.rstrip or one.single_word for one in added):
+        if len(added) > _MAX_BOUNDARIES or any(one.lstrip or one.rstrip or one.single_word for one in added):
             return frozenset()
         return frozenset(one.content for one in added if one.content)
 
@@ -178,8 +189,12 @@ class FastTokenizer:
     def _adds_bos(self, bos_id: int | None) -> bool:
         if self.settings.add_bos is not None:
             return self.settings.add_bos and bos_id is not None
-        ids = self._backend.encode("a", add_special_tokens=True).ids
-        return bos_id is not None and ids[:1] == [bos_id]
+        if bos_id is None or self._is_costly:
+            return False
+        try:
+            return self._backend.encode("a", add_special_tokens=True).ids[:1] == [bos_id]
+        except BaseException as error:  # noqa: BLE001  # the library panics
+            raise failure_of(error) from None
 
     def packed(self) -> PackedTokenizer:
         """Return it as it travels."""
@@ -221,21 +236,31 @@ class FastTokenizer:
         return ids
 
     def _encode(self, text: str) -> Encoding:
-        if is_long(text):
+        if self._goes_out(text):
             return self._source.encode(_encodable(text))
-        return self._backend.encode(_encodable(text), add_special_tokens=False)
+        try:
+            return self._backend.encode(_encodable(text), add_special_tokens=False)
+        except BaseException as error:  # noqa: BLE001  # the library panics
+            raise failure_of(error) from None
+
+    def _goes_out(self, text: str) -> bool:
+        """Return whether a text is encoded in the sandbox."""
+        return is_long(text) or (self._is_costly and not is_inside())
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """Return the text of `token_ids`, special tokens kept; ids outside the vocabulary become U+FFFD."""
         if self._style is PieceStyle.BYTE_LEVEL:
             entries = self._entries_of(token_ids)
             return decode_pieces([entries[token_id].piece for token_id in token_ids])[0]
-        return self._backend.decode(list(token_ids), skip_special_tokens=False)
+        try:
+            return self._backend.decode(list(token_ids), skip_special_tokens=False)
+        except BaseException as error:  # noqa: BLE001  # the library panics
+            raise failure_of(error) from None
 
     def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> TokenTable:
         """Return the token table of `text`; char spans tile it as far as the vocabulary allows."""
         encoded = _encodable(text)
-        encoding = self._encode(encoded) if is_long(text) else None
+        encoding = self._encode(encoded) if self._goes_out(text) else None
         ids = self._encode_known(encoded) if encoding is None else tuple(encoding.ids)
         entries = self._entries_of(ids)
         pieces = [entries[token_id].piece for token_id in ids]
@@ -280,16 +305,27 @@ def load_fast(path: Path, name: str, settings: TokenizerSettings) -> FastTokeniz
     """Load a `tokenizer.json`, with the entries that the settings add.
 
     Raises:
-        RenderError: The file is broken.
+        RenderError: The file is broken, or made to take for ever.
     """
     from tokenizers import Tokenizer as Library
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text_of(path)
+        document = json.loads(text)
+        refuse_many(document.get("added_tokens", ()), path)
         backend = Library.from_str(text)
-        style = style_of(json.loads(text))
-    except Exception as error:  # the library raises bare Exception
+        style = style_of(document)
+    except RenderError:
+        raise
+    except BaseException as error:  # the library raises bare Exception, and panics
+        if failure_of(error) is error:
+            raise
         raise RenderError(f"`{path.name}` cannot be read: {error}", "Download the file again.") from error
+    if is_costly(document, "decoder"):
+        raise RenderError(
+            f"The decoder of `{path.name}` is not used: its pattern may never finish, or it multiplies the text.",
+            "Check that it is a file of the model.",
+        )
     backend.no_truncation()
     backend.no_padding()
     special = {*settings.special_tokens.values(), *settings.more_special}
@@ -301,7 +337,8 @@ def load_fast(path: Path, name: str, settings: TokenizerSettings) -> FastTokeniz
         )
         for token_id, token in backend.get_added_tokens_decoder().items()
     }
-    return FastTokenizer(backend, name, settings, style, entries)
+    costly = is_costly(document, "normalizer", "pre_tokenizer")
+    return FastTokenizer(backend, name, settings, style, entries, is_costly=costly)
 
 
 def _add_declared(backend: Library, settings: TokenizerSettings, special: set[str]) -> None:
@@ -309,17 +346,19 @@ def _add_declared(backend: Library, settings: TokenizerSettings, special: set[st
     from tokenizers import AddedToken
 
     known = {token.content for token in backend.get_added_tokens_decoder().values()}
-    for _, added in sorted(settings.added.items()):
-        if added.content in known:
-            continue
-        options = {
-            "single_word": added.single_word,
-            "lstrip": added.lstrip,
-            "rstrip": added.rstrip,
-            "normalized": added.normalized,
-            "special": added.is_special,
-        }
-        backend.add_tokens([AddedToken(added.content, **options)])
+    declared = [
+        AddedToken(
+            added.content,
+            single_word=added.single_word,
+            lstrip=added.lstrip,
+            rstrip=added.rstrip,
+            normalized=added.normalized,
+            special=added.is_special,
+        )
+        for _, added in sorted(settings.added.items())
+        if added.content not in known
+    ]
+    backend.add_tokens(declared)  # all at once: each time, the library prepares its search for all of them anew
     in_vocabulary = sorted(text for text in special - known if backend.token_to_id(text) is not None)
     backend.add_special_tokens(in_vocabulary)
 

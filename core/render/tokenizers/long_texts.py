@@ -11,6 +11,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.render.tokenizers.untrusted import failure_of
 from prompt_debugger.core.sandbox import Limits, is_inside, job, sandbox_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ LONG_CHARS = 100_000
 MAX_CHARS = 20_000_000
 MAX_TOKENS = 2_000_000  # each becomes a value of its own in the page
 
-_HINT = "Check the template for repetitions that make the prompt huge."
+_HINT = (
+    "Check the template for repetitions that make the prompt huge, and `tokenizer.json` for patterns that never finish."
+)
 _KEPT = 2  # vocabularies that a process keeps
 
 
@@ -93,7 +96,7 @@ def encode_long(key: str, text: str, source: str | None) -> tuple[list[int], lis
         source: The vocabulary, as the library writes it to a file.
 
     Raises:
-        RenderError: There are too many tokens.
+        RenderError: There are too many tokens, or the vocabulary fails at the text.
     """
     from tokenizers import Tokenizer as Library
 
@@ -104,7 +107,10 @@ def encode_long(key: str, text: str, source: str | None) -> tuple[list[int], lis
     if key not in _LOADED:
         return None
     _LOADED.move_to_end(key)
-    encoding = _LOADED[key].encode(text, add_special_tokens=False)
+    try:
+        encoding = _LOADED[key].encode(text, add_special_tokens=False)
+    except BaseException as error:  # noqa: BLE001  # the library panics
+        raise failure_of(error) from None
     ids = encoding.ids
     if len(ids) > MAX_TOKENS:
         raise RenderError(

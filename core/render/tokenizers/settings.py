@@ -9,6 +9,7 @@ from pathlib import Path
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.render.tokenizers.untrusted import refuse_many
 
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
@@ -57,7 +58,7 @@ def read_settings(folder: Path) -> TokenizerSettings:
     """Read the files that are next to a vocabulary; absent ones are ignored.
 
     Raises:
-        RenderError: A file is there and is not JSON.
+        RenderError: A file is there and is not JSON, or declares more tokens than any model has.
     """
     config = _read_object(folder / "tokenizer_config.json")
     legacy = _read_object(folder / "special_tokens_map.json")
@@ -69,7 +70,7 @@ def read_settings(folder: Path) -> TokenizerSettings:
     return TokenizerSettings(
         special_tokens=named,
         more_special=_more_special(config, legacy),
-        added=_added(config.get("added_tokens_decoder")),
+        added=_added(config.get("added_tokens_decoder"), folder / "tokenizer_config.json"),
         templates=_templates(folder, config),
         eos_ids=_eos_ids(folder),
         add_bos=add_bos if isinstance(add_bos, bool) else None,
@@ -107,9 +108,10 @@ def _more_special(config: JSONObject, legacy: JSONObject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _added(value: JSON) -> dict[int, AddedEntry]:
+def _added(value: JSON, path: Path) -> dict[int, AddedEntry]:
     if not isinstance(value, dict):
         return {}
+    refuse_many(value, path)
     return {
         token_id: AddedEntry(
             content=str(item["content"]),

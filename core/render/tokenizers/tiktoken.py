@@ -21,11 +21,15 @@ from prompt_debugger.core.base.types import Entry, TokenKind
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, entry_of_bytes
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
+from prompt_debugger.core.render.tokenizers.untrusted import is_costly, read_text_of
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
 
 _RESERVED = 256  # ids after the vocabulary that such models keep for special tokens
+_MAX_RESERVED = 100_000  # ids between the vocabulary and the last one that the configuration names
+_MAX_TOKEN_BYTES = 4_096  # the longest that is known, a line of spaces, has some hundred
+_MAX_CODE_BYTES = 4 << 20
 _PATTERN_NAMES = ("pat_str", "PAT_STR")
 
 
@@ -33,7 +37,7 @@ def load_tiktoken(path: Path, name: str, settings: TokenizerSettings) -> FastTok
     """Load a `tiktoken.model`.
 
     Raises:
-        RenderError: The file is broken, or the pattern cannot be found.
+        RenderError: The file is broken or made to take for ever, or the pattern cannot be found.
     """
     ranks = _read_ranks(path)
     pattern = find_pattern(path.parent)
@@ -48,7 +52,8 @@ def load_tiktoken(path: Path, name: str, settings: TokenizerSettings) -> FastTok
         if not added.is_special and token_id in entries:
             entries[token_id] = Entry(added.content.encode(), TokenKind.ADDED)
     backend = build_byte_pairs(ranks, pattern, special)
-    return FastTokenizer(backend, name, settings, PieceStyle.BYTE_LEVEL, entries)
+    costly = is_costly({"pre_tokenizer": {"pattern": {"Regex": pattern}}}, "pre_tokenizer")
+    return FastTokenizer(backend, name, settings, PieceStyle.BYTE_LEVEL, entries, is_costly=costly)
 
 
 def build_byte_pairs(ranks: Mapping[bytes, int], pattern: str, special: Mapping[int, str]) -> Library:
@@ -77,8 +82,8 @@ def find_pattern(folder: Path) -> str | None:
     """Return the pattern that the model's own code names, read without running it."""
     for path in sorted(folder.glob("tokenization*.py")):
         try:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-        except (SyntaxError, ValueError):
+            tree = ast.parse(read_text_of(path, _MAX_CODE_BYTES))
+        except (SyntaxError, ValueError, RecursionError, MemoryError, RenderError):
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and any(_target(target) in _PATTERN_NAMES for target in node.targets):
@@ -109,7 +114,7 @@ def _joined_text(node: ast.expr) -> str | None:
 def _read_ranks(path: Path) -> dict[bytes, int]:
     ranks: dict[bytes, int] = {}
     try:
-        for line in path.read_bytes().splitlines():
+        for line in read_text_of(path).splitlines():
             if line:
                 token, rank = line.split()
                 ranks[base64.b64decode(token)] = int(rank)
@@ -119,12 +124,20 @@ def _read_ranks(path: Path) -> dict[bytes, int]:
         ) from error
     if sorted(ranks.values()) != list(range(len(ranks))) or not ranks:
         raise RenderError(f"`{path.name}` has gaps in its ranks.", "Download the file again.")
+    if max(map(len, ranks)) > _MAX_TOKEN_BYTES:
+        message = f"`{path.name}` has a token of more than {_MAX_TOKEN_BYTES:,} bytes."
+        raise RenderError(message, "Check that it is a file of the model.")
     return ranks
 
 
 def _special_tokens(first_id: int, settings: TokenizerSettings) -> dict[int, str]:
     """Return every id after the vocabulary with its text; ids without a name are reserved ones."""
     last_id = max([first_id + _RESERVED - 1, *settings.added])
+    if last_id - first_id > _MAX_RESERVED:
+        raise RenderError(
+            f"`tokenizer_config.json` names the id {last_id:,}, far beyond a vocabulary of {first_id:,} tokens.",
+            "Check that both files are of one model.",
+        )
     named = {token_id: entry.content for token_id, entry in settings.added.items()}
     return {
         token_id: named.get(token_id, f"<|reserved_token_{token_id}|>") for token_id in range(first_id, last_id + 1)

@@ -117,7 +117,7 @@ def test_text_that_contains_no_certificate_is_refused(text):
         client_of(Target(base_url="https://127.0.0.1:9/v1", ca_text=text))
 
 
-@pytest.mark.parametrize(("text", "said"), [("hello", "contains no certificate"), (None, "cannot be read")])
+@pytest.mark.parametrize(("text", "said"), [("hello", "contains no certificate"), (None, "Cannot read")])
 def test_a_file_that_contains_no_certificate_is_named(request_file, tmp_path, capsys, text, said):
     file = tmp_path / "ca.pem"
     if text is not None:
@@ -143,7 +143,7 @@ def test_what_is_meant_for_a_server_does_not_go_to_the_lab():
     target = Target(extra_headers=(("X-Key", VALUE),), ca_file="/nowhere.pem")
 
     client_of(target, "http://127.0.0.1:1/v1")  # neither read nor sent
-    with pytest.raises(BackendError, match="cannot be read"):
+    with pytest.raises(BackendError, match="Cannot read"):
         client_of(Target(base_url="https://127.0.0.1:1/v1", ca_file="/nowhere.pem"))
 
 

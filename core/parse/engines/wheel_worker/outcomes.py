@@ -144,7 +144,7 @@ def _tokenizer(folder: str) -> Any:
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
     made = PreTrainedTokenizerFast if Path(folder, "tokenizer.json").is_file() else AutoTokenizer
-    return made.from_pretrained(folder, local_files_only=True)
+    return made.from_pretrained(folder, local_files_only=True, trust_remote_code=False)  # else it would ask, and wait
 
 
 def _module(engine: str) -> Any:
