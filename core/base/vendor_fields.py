@@ -8,7 +8,7 @@ Source: the references of the vendors' chat completions as of 2026-11: platform.
 console.groq.com/docs/api-reference, inference-docs.cerebras.ai/api-reference, docs.mistral.ai/api,
 openrouter.ai/docs/api-reference, docs.cohere.com/reference/chat, docs.together.ai/reference, docs.fireworks.ai,
 docs.z.ai/guides, api-docs.deepseek.com, platform.moonshot.ai/docs, docs.perplexity.ai/api-reference, docs.x.ai,
-help.aliyun.com/zh/model-studio, docs.aws.amazon.com/bedrock (Converse, Nova).
+help.aliyun.com/zh/model-studio, docs.aws.amazon.com/bedrock (Converse, Nova); llama.cpp's `tools/server/README.md`.
 
 Moonshot was compared with its OpenAPI description, Fireworks with its own Python client. xAI's `search_parameters`,
 what is listed of DashScope, and a part of Cerebras were not compared with the reference.
@@ -45,6 +45,10 @@ _OF_BODY: Final = {
     "search_before_date_filter last_updated_after_filter last_updated_before_filter return_images "
     "return_related_questions return_citations disable_search enable_search_classifier media_response",
     "xAI": "search_parameters deferred",
+    "llama.cpp": "dynatemp_range dynatemp_exponent samplers timings_per_token mirostat mirostat_tau mirostat_eta "
+    "dry_multiplier dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers xtc_probability "
+    "xtc_threshold typical_p repeat_last_n n_probs id_slot cache_prompt return_progress post_sampling_probs",
+    "KoboldCpp": "continue_assistant_turn",
     _BEDROCK: "inferenceConfig schemaVersion toolConfig guardrailConfig additionalModelRequestFields "
     "additionalModelResponseFieldPaths performanceConfig promptVariables requestMetadata outputConfig serviceTier",
 }

@@ -10,6 +10,7 @@ from prompt_debugger.core.evidence.answers.read import is_answer, is_event_list
 from prompt_debugger.core.evidence.values.json_of import json_of
 
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
+_CUT_START = re.compile(r'(?m)^\{\s{0,9}"(?:id|object|created|model|choices)"\s{0,3}:')
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _DECODER = json.JSONDecoder()
 _EVENTS_CHARS = 20_000  # in which the second event of a stream must be
@@ -34,6 +35,25 @@ def answer_after_command(text: str) -> int | None:
                 return blank.end()
             head_may_follow = False  # no blank line follows, and so none follows a later head
     return None
+
+
+def cut_answer_in(text: str) -> str | None:
+    """Return the answer with which a text ends and that was not copied to its end; `None` if it ends with none."""
+    found = _CUT_START.search(text)
+    rest = "" if found is None else text[found.start() :].strip()
+    return rest if '"choices"' in rest and json_of(rest) is None else None
+
+
+def cut_answer_after_command(text: str) -> int | None:
+    r"""Return where an answer begins below a pasted command that was not copied to its end; `None` if none does.
+
+    >>> cut_answer_after_command('curl a -d "{}"\n{"id": "x", "choices": [{"message": {"content": "Hel')
+    15
+    """
+    found = _CUT_START.search(text)
+    if found is None or "curl" not in text[: found.start()] or '"choices"' not in text[found.start() :]:
+        return None
+    return found.start()
 
 
 def _begins_events(text: str, at: int) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.after_command import cut_answer_in
 from prompt_debugger.core.evidence.answers.joined_events import join_events
 from prompt_debugger.core.evidence.attempt import Read, is_known, try_read
 from prompt_debugger.core.evidence.copying.broken_json import is_part
@@ -48,6 +49,7 @@ from prompt_debugger.core.known_errors import Cause, classes_of
 MAX_BLOCKS = 200
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _WANTED = "The line above says that this is what ought to come; what came instead was not read."
+_ANSWER_CUT = "An answer in the text ends before its end, and was not read: paste all of it."
 _STREAM_END = "data: [DONE]"  # the rest of the stream was not recognized
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 
@@ -149,11 +151,13 @@ def _code_above(block: Block, blocks: Sequence[Block]) -> str:
 
 
 def _note_cut(pieces: Sequence[_Piece], left: Sequence[Block]) -> tuple[str, ...]:
-    """Return a note on a traceback without its end in what was left out, if no error was read beside it."""
-    if any(piece.evidence.error is not None for piece in pieces):
+    """Return notes on a traceback and an answer without their ends in what was left out, if none was read beside it."""
+    if any(piece.evidence.error is not None and not piece.guesses_error for piece in pieces):
         return ()
     cut = cut_traceback("\n".join(block.text for block in left))
-    return () if cut is None else (f"{cut} Paste it to its end.",)
+    has_answer = any(piece.evidence.chat is not None or piece.evidence.stream is not None for piece in pieces)
+    is_lost = not has_answer and any(cut_answer_in(block.text) is not None for block in left)
+    return (*(() if cut is None else (f"{cut} Paste it to its end.",)), *((_ANSWER_CUT,) if is_lost else ()))
 
 
 def _note_unread(lines: int) -> tuple[str, ...]:

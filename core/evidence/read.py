@@ -9,7 +9,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.complete.dialects import Answer
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.evidence.after_command import answer_after_command
+from prompt_debugger.core.evidence.after_command import answer_after_command, cut_answer_after_command
 from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.answers.read import (
     are_call_deltas,
@@ -23,13 +23,14 @@ from prompt_debugger.core.evidence.answers.shapes import chunk_within
 from prompt_debugger.core.evidence.copying.raw_output import as_written
 from prompt_debugger.core.evidence.entries import add_others, entries_of
 from prompt_debugger.core.evidence.errors.http import head_at_end
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import Evidence, add_notes, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.har import read_har
 from prompt_debugger.core.evidence.mixed import read_mixed
 from prompt_debugger.core.evidence.no_errors.transcripts import is_agents_log
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.base import checked_row
+from prompt_debugger.core.evidence.readers.cut_json import READER as CUT_JSON
 from prompt_debugger.core.evidence.recognise import (
     answer_in,
     form_of_value,
@@ -109,7 +110,22 @@ def _read_request(text: str, _row: int) -> Evidence:
     if isinstance(value, dict) and is_completions_body(value):
         return completions_request(value)
     end = answer_after_command(text)
+    if end is None and (cut := _with_cut_answer(text)) is not None:
+        return cut
     return _request_of_text(text if end is None else text[:end])
+
+
+def _with_cut_answer(text: str) -> Evidence | None:
+    """Return the request of a command with what is left of the answer below it; `None` where nothing is below it."""
+    start = cut_answer_after_command(text)
+    if start is None or not CUT_JSON.finds(answer := Paste(text[start:])):
+        return None
+    asked = _request_of_text(text[:start])
+    try:
+        begun = CUT_JSON.read(answer)
+    except RequestError as error:  # what is left of it shows nothing
+        return add_notes(asked, (f"The answer below the command was not read. {error.message}",))
+    return merge([asked, begun], Form.EXCHANGE, "a request and the beginning of its response")
 
 
 def _request_of_text(text: str) -> Evidence:

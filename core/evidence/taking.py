@@ -119,6 +119,8 @@ def take_last_answer(evidence: Evidence) -> Evidence:
     last = messages[-1] if len(messages) > 1 else {}
     if last.get("role") != "assistant" or not (last.get("content") or last.get("tool_calls")):
         return evidence
+    if messages[-2].get("role") == "assistant":  # no one answers an answer
+        return evidence
     note = "The last message of the conversation was read as the answer to those before it."
     rest = replace(request, body={"messages": [*messages[:-1]]})
     return replace(

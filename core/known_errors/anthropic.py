@@ -101,6 +101,17 @@ SENTENCES: tuple[KnownError, ...] = (
         field="tool_choice",
     ),
     KnownError(
+        "thinking.adaptive.budget_tokens: Extra inputs are not permitted",
+        Stage.REQUEST,
+        "With `thinking` of the type `adaptive` the model chooses how much it thinks, and `budget_tokens` is not "
+        "allowed beside it.",
+        "Leave `thinking.budget_tokens` out, and say how much with `output_config.effort`; a budget goes only with the "
+        "type `enabled`, which older models take.",
+        "https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking",
+        example="thinking.adaptive.budget_tokens: Extra inputs are not permitted",
+        field="thinking.budget_tokens",
+    ),
+    KnownError(
         "thinking.enabled.budget_tokens: Input should be greater than or equal to {least:int}",
         Stage.REQUEST,
         "The budget for thinking is below the smallest one that is accepted; clients that take it as a share of "

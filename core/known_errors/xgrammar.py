@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "XGrammar"
 
 SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Token id {id:int}: {token} is regarded as a special token, and cannot be accepted by the GrammarMatcher",
+        Stage.COMPLETE,
+        "The engine gave the grammar a special token that no grammar allows: it was sampled without the grammar's "
+        "mask, or the mask and the model count their tokens differently.",
+        "The request needs no change: update the engine and XGrammar. Until then choose another backend for structured "
+        "output (vLLM: `--structured-outputs-config.backend guidance`, in older releases "
+        "`--guided-decoding-backend`), or send the request without a schema.",
+        "https://github.com/vllm-project/vllm/issues/11044",
+        example="cpp/matcher.cc:296: Token id 3: <pad> is regarded as a special token, and cannot be accepted by the "
+        "GrammarMatcher",
+        cause=Cause.SERVER,
+    ),
     KnownError(
         "json_schema_converter.cc:{line:int}: items must be a boolean or an object",
         Stage.REQUEST,

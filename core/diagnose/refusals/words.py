@@ -101,7 +101,7 @@ def explanation(understood: Understood, found: Sequence[Spot]) -> str:
         parts = [known.error.means, *_meant(understood, known.parts.get("name")), *spots_say]
         if not found and (calls := known.parts.get("calls")):
             parts += broken_calls_in(calls)
-        return f"{' '.join(parts)} This error message comes from {known.maker}."
+        return f"{' '.join(parts)} This error message is known from {known.maker}."
     source = _speaker(understood)
     if classified is None:
         return f"This error message is not in the tables of known errors, so no explanation is available.{source}"

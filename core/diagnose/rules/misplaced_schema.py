@@ -4,7 +4,8 @@ What it finds:
     `response_format` of the type `json_schema` without `json_schema.schema`:
     the schema is in `response_format.schema`, or is `json_schema` itself.
     Likewise a `json_schema` at the top of a request whose `response_format` is
-    `json_object`. Or a schema that was sent as a text that contains it.
+    `json_object`, or one in a `response_format` of the type `text` or `json_object`.
+    Or a schema that was sent as a text that contains it.
 
 Why it matters:
     OpenAI and vLLM refuse such a request; others accept it and silently constrain the
@@ -46,6 +47,15 @@ def find(trace: Trace) -> Iterator[Report]:
             "answer without a schema.",
             evidence=(in_request("response_format.json_schema.schema"),),
             fix="Send the object itself: leave out the `json.dumps` or `JSON.stringify` around the schema.",
+        )
+        return
+    if chosen.get("type") in ("text", "json_object") and _is_schema(as_object(chosen.get("json_schema")).get("schema")):
+        yield Report(
+            title=f"The schema of the answer is not read: `response_format.type` is `{chosen['type']}`.",
+            detail="Servers read `response_format.json_schema` only where the type is `json_schema`; with another type "
+            "they ignore it or refuse the request.",
+            evidence=(in_request("response_format.type"), in_request("response_format.json_schema")),
+            fix='Write `"type": "json_schema"` in `response_format`.',
         )
         return
     found = _place(body, chosen)

@@ -52,7 +52,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     messages = [as_object(message) for message in as_list(body.get("messages"))]
     has_calls = any(message.get("role") == "tool" or message.get("tool_calls") for message in messages)
-    if has_calls or any(body.get(name) for name in _OF_CALLS):
+    if has_calls or any(body.get(name) for name in (*_FORMS, *_OF_CALLS)):  # with a schema, the words are of that
         return
     yield Report(
         title="The request has no `tools`, so the server has no tool calls to return.",

@@ -22,7 +22,10 @@ from prompt_debugger.core.known_errors import cause_of, classes_of, innermost, s
 _ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
 _OF_HEAD = frozenset({"status", "statusCode", "headers", "requestID", "request_id"})  # of an answer without its body
 _NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
-_NO_REASON = re.compile(r"(?i)(?:provider|upstream) returned (?:an )?error\W{0,3}\Z|(?:bad request|\d{3})\W{0,3}\Z")
+_NO_REASON = re.compile(
+    r"(?i)(?:(?:provider|upstream) returned (?:an )?error|bad request|\d{3}"
+    r"|all (?:\w{1,20} )?(?:providers|models|upstreams|deployments|attempts) failed)\W{0,3}\Z"
+)
 _OF_CLIENT = re.compile(r"(?i)\bfailed with status code \d{3}\W{0,3}\Z")  # axios, which keeps the body elsewhere
 _NO_FAULT = ("trace", "debug", "info", "notice", "10", "20", "30")  # levels of a log's records
 _OF_PYTHON = re.compile(

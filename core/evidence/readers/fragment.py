@@ -111,6 +111,8 @@ def _reshape(value: JSON) -> JSON:
         value = {**value, "content": [part for part in parts if not _is_half_call(part)]}
     if not isinstance(value, dict) or is_answer(value) or "messages" in value:
         return value
+    if value.get("role", "assistant") not in ("assistant", "model", None):
+        return value  # a message that was sent
     for name, item in value.items():
         if name.lower().endswith("messages") and isinstance(item, list) and item and is_answer(item[-1]):
             return _reshape(item[-1])

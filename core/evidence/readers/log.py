@@ -31,6 +31,7 @@ from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.evidence.values.printed_objects import answer_of
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
+from prompt_debugger.core.known_errors import recognise_error
 from prompt_debugger.core.request import body_text, read_request
 
 _CALLS = re.compile(r"\[tool_calls: ")
@@ -42,13 +43,14 @@ _IN_CALL = re.compile(r"_parser\.py:\d{1,5}\] Parsed tool call\b")  # before the
 _WAS_PARTIAL = "The output in the log is what there was while it was streamed; what came after it is unknown."
 _CRASH = re.compile(r"(?m)^terminate called after throwing an instance of ")  # the end of a program in C++
 _PIECE = re.compile(r"_parser\.py:\d{1,5}\] delta_text:|\bDELTA TEXT: ")
+_KEYS_OF_RECORD = {"level", "message", "method", "path", "status"}  # one request, as older servers of llama.cpp log it
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT, What.START)
 _ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
 
 
 def _finds(paste: Paste) -> float:
-    if paste.value is not None:
+    if paste.value is not None and not as_object(paste.value).keys() >= _KEYS_OF_RECORD:
         return 0.0
     return 0.9 if has_entries(strip_prefixes(paste.text)) else _SCORE_OF_LINES * is_server_log(paste.text)
 
@@ -74,6 +76,8 @@ def _read(paste: Paste) -> Evidence:
         evidence = replace(evidence, notes=(shown_requests if is_warning else shown_in_log)(paste.text, engine))
     if evidence.raw_reason == OF_PIECES and _begins_in_call(paste.text):
         evidence = replace(evidence, raw_reason=NO_BEGINNING)
+    if evidence.chat is not None and paste.row == 1:
+        return _add_server(_add_later_error(evidence, paste, entries[-1]), entries, engine)
     return _add_server(_add_error(evidence, paste), entries, engine)
 
 
@@ -91,6 +95,15 @@ def _add_error(evidence: Evidence, paste: Paste) -> Evidence:
     if evidence.raw is not None:
         return replace(evidence, words=words, error=failed.error)
     return replace(evidence, words=words, error=failed.error, raw=failed.raw, raw_reason=failed.raw_reason, notes=notes)
+
+
+def _add_later_error(evidence: Evidence, paste: Paste, last: Entry) -> Evidence:
+    """Add the known error that a log reports below the answer: of the next request, or of what became of this one."""
+    found = error_of_text(strip_prefixes(paste.text)[last.at :])
+    known = None if found is None else recognise_error(found.refusal.message)
+    if found is None or known is None or not known.error.is_distinctive or evidence.error is not None:
+        return evidence
+    return replace(evidence, words=f"{evidence.words} with an error below it", error=found.refusal)
 
 
 def _begins_in_call(text: str) -> bool:

@@ -72,6 +72,12 @@ _OF_ANOTHER_RUN = re.compile(
     r"[^.\n]{0,80}\Z",
     re.IGNORECASE,
 )
+# A software that is named beside the one that ran: what a client is mostly used with, and what does better.
+_BESIDE = re.compile(
+    r"\b(?:usually|normally|typically|mostly|mainly|often|unlike|similar to|such as|compared (?:to|with)|instead of"
+    r"|rather than|e\.g\.|works? (?:fine |well |correctly )?(?:in|with|on))\W(?:[^.;\n]{0,40}\W)?\Z",
+    re.IGNORECASE,
+)
 # llama.cpp counts its builds: `version: 9652 (6eab47181)`, `b9652`.
 _BUILD = re.compile(r"\bversion:? (\d{3,6}) \([0-9a-f]{7}|(?<![\w./-])b(\d{4,5})(?![\w.])")
 # What only this software writes into its answers, or listens at.
@@ -174,12 +180,17 @@ def _kind_in(text: str, *, has_words: bool) -> str | None:
     """Return the only software that answers show, or else that words name."""
     if _signs_in(text) or not has_words:
         return _signed(text)
-    named = {kind for kind, pattern in _SOFTWARE if pattern.search(text) is not None}
+    named = {kind for kind, pattern in _SOFTWARE if any(_is_meant(text, one) for one in pattern.finditer(text))}
     if named & _MLX_SERVERS:  # which run models by these two, and name them in their logs
         named -= _OF_MLX
     if named == _OF_MLX:  # the second takes its parsers from the first
         return "mlx-lm"
     return next(iter(named)) if len(named) == 1 else None
+
+
+def _is_meant(text: str, name: re.Match[str]) -> bool:
+    """Return whether a software is named as the one that ran, not beside it."""
+    return _BESIDE.search(text, max(0, name.start() - 60), name.start()) is None
 
 
 def _parser_in(text: str) -> str | None:

@@ -25,6 +25,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "option-value",
         r"argument (?:-\w{1,3}(?:/|, ))?(?P<name>--[\w.-]{2,60})(?:/[\w./-]{1,60})?: (?:invalid|expected|not allowed)"
         r"|invalid parameter for argument: (?P<bare>--?[a-z][\w.-]{1,60})"
+        r"|invalid argument:? (?P<listed>--?[a-z][\w.-]{1,60})\W{1,4}(?:use|choose|expected|must be)\b"
         r"|invalid value .{1,60}? for .{0,3}(?P<option>--[\w.-]{2,60})"
         r"|invalid (?:tool call|tool|reasoning) parser\b"
         rf"|{_OPTION.format('checked')} (?:must (?!be (?:set|given|used|provided|passed) (?:when|if|with|together"
@@ -33,7 +34,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         Stage.COMPLETE,
         Cause.SETTING,
         "An option of the command that starts the server has a value that it does not accept",
-        "The command was refused before any request; this release does not know the value of {name|that option}.",
+        "The command was refused before any request; this release does not take the value of {name|that option}.",
         "Choose one of the values listed in the message or in `--help` of the installed release; names of parsers come "
         "with releases, so a new one may need an update. Requests need no change.",
         around=_SERVES,
@@ -139,5 +140,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Take {name|the option} out of the command, or write it as `--help` of the installed release does: options "
         "are renamed and removed between releases, and newer ones need an update. Requests need no change.",
         around=rf"{_SERVES}|engineargs\.__init__",
+    ),
+    ErrorClass(
+        "settings-unfit",
+        r"validation errors? for (?P<name>(?!\w{0,60}(?:Generat|Thinking|Speech|Tool|Function|Content|Request|Sampling"
+        r"|Safety|Response|Connect|Chat|Message))(?-i:[A-Z])\w{0,60}(?-i:Config|Settings|EngineArgs)\w{0,40}) "
+        r".{0,600}?\[type=(?!value_error|assertion_error)\w{1,40}, input_value=",
+        Stage.COMPLETE,
+        Cause.SETTING,
+        "A setting of a program has a value that it does not accept",
+        "pydantic checked the program's own configuration, {name|its class of settings}, before anything was served or "
+        "sent; the message names each setting, what is wrong with it, and the value that it has.",
+        "Correct the setting in the configuration file or the command: what it may be is in the message, or in the "
+        "documentation of the installed release. Requests need no change.",
     ),
 )

@@ -21,6 +21,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "client that writes the old form.",
     ),
     ErrorClass(
+        "field-moved",
+        r"(?:unsupported|unknown|unrecognized|deprecated) (?:request )?(?:parameter|field|argument|option)s?\W{1,4}"
+        r"(?P<name>[\w.]{1,60})\W{1,4}[^\n]{0,100}?\b(?:has|have|was|is|been) (?:been )?(?:moved|renamed|replaced) "
+        r"(?:to|by|with)\W{1,4}(?P<to>[\w.]{1,80}\w)",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The request has a field under a name that this API no longer reads",
+        "This API reads {to|another field} in place of {name|that one}.",
+        "Send {to|the field that the message names} in place of {name|the old one}. A client that writes the old name "
+        "is set to another API (chat completions and Responses differ), or needs an update.",
+    ),
+    ErrorClass(
         "unknown-name-in-tools",
         r"unknown name \W{1,4}(?P<name>[\w$]{1,60})\W{1,4} at \W{1,2}(?P<place>(?:request\.)?tools\[\d{1,4}\])\W{1,3} ?"
         r"cannot find field",
@@ -98,7 +110,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "unsupported-field",
         r"(?:\W|^)(?:argument|parameter|field)s? not supported (?:on|by|for|with) this model: (?P<called>[\w.]{2,60})"
         r"|`(?P<path>[a-z]\w{1,40}(?:\.\w{1,40}){1,6})` is not supported for this model\b"
-        r"|unsupported (?:parameter|field|argument|option|value|request)\W{0,4}(?P<name>[\w.]{1,60})?"
+        r"|unsupported (?:parameter|field|argument|option|value|request)(?:\(s\)|s\b)?\W{0,4}(?P<name>[\w.]{1,60})?"
         r"|(?:parameter|field|argument|option|value)s?\b.{0,60}?(?:is |are )?not (?:supported|allowed|"
         r"permitted|available|enabled)"
         r"|(?<![\w.])(?P<texts>[a-z]\w{1,40}) is not supported by Responses\b"
@@ -116,7 +128,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The request has a setting that this model or server does not accept",
         "The field is known, but not for this model, or not with this value.",
         "Leave {field|the setting that is named} out, or use a model that accepts it; a client may send it on its own.",
-        unless=r"\bargument -{1,2}\w",  # of a command line
+        unless=r"\bargument -{1,2}\w"  # of a command line
+        r"|\bignor(?:es|ed|ing) (?:the |an? )?(?:un\w{4,12} )?(?:parameter|field|argument|option)",  # and answers
     ),
     ErrorClass(
         "needs-another-field",
@@ -242,7 +255,7 @@ LOOSE: tuple[ErrorClass, ...] = (
         "nothing-named",
         r"\A(?:\w{1,40}: )?(?:\d{1,6}: )?(?:input validation error|invalid_request_error"
         r"|(?:the )?(?:request|parameters?) (?:is|are) (?:not valid|invalid|illegal)(?:\. please check(?: again| it)?)?"
-        r"|invalid (?:request )?parameters?|bad request parameters?"
+        r"|invalid (?:request )?parameters?|bad request parameters?|invalid request(?: error)?(?: trace_?id: \w{1,80})?"
         r"|(?:one or more|some) (?:of the )?parameters (?:specified )?(?:in the request )?are (?:not valid|invalid)"
         r"(?:\. request id: \w{1,80})?)[\s.!]{0,3}\Z",
         Stage.REQUEST,

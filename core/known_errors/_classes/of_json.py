@@ -16,6 +16,18 @@ _AT = r".{0,40}?(?:position \d|line:? \d|char(?:acter)? \d|offset \d|column \d|o
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "words-garbled",
+        r"\ufffd.{0,40}?\ufffd{2}",
+        Stage.REQUEST,
+        Cause.UNCLEAR,
+        "The server's words came in an encoding that was not understood",
+        "Each \ufffd is a character that was lost when the answer was read: usually Chinese in UTF-8 that the client "
+        "took for something else.",
+        "Let the client read the body as UTF-8, or print its bytes. The error's code, if it has one, is in the "
+        "documentation of the API and says as much as the words.",
+        has_reason=False,
+    ),
+    ErrorClass(
         "stream-line-not-json",
         r"expecting (?:',' delimiter|value|property name)\b.{0,60}?line \d|extra data: line \d"
         r"|unterminated string starting|invalid \\?escape: line \d",

@@ -170,6 +170,17 @@ CLASSES: tuple[ErrorClass, ...] = (
         "messages without calls), or send at least one entry where the API requires it, as it does `messages`.",
     ),
     ErrorClass(
+        "text-too-long-to-read",
+        r"string (?:value )?length \(\d{1,12}\) exceeds the maximum (?:length )?allowed",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "One text in the request is longer than the server's reader of JSON takes",
+        "The numbers are characters of a single text, not tokens: usually an image or a file in base64, or what a tool "
+        "returned, which the history then sends with every request.",
+        "Find it in the request, and send less: an image by its address or smaller, a result of a tool cut before it "
+        "enters the history. An agent that holds it already needs a new conversation.",
+    ),
+    ErrorClass(
         "value-too-long",
         r"(?:string|array|value) (?:is )?too long\b|string_above_max|array_above_max"
         r"|maximum (?:string |array )?length \d{1,9}, but got|at most \d{1,6} (?:characters|items)\b",
@@ -182,6 +193,18 @@ CLASSES: tuple[ErrorClass, ...] = (
         "needs.",
     ),
     *MEDIA,
+    ErrorClass(
+        "max-tokens-negative",
+        r"\bmax_(?:completion_|output_|new_)?tokens\b.{0,80}?(?:at least|greater than|positive|>=?)[^-\n]{0,60}-"
+        r"(?![12]\b)(?P<missing>\d{1,7})\b",
+        Stage.REQUEST,
+        Cause.CONTEXT,
+        "The prompt leaves no tokens for the answer",
+        "The number for `max_tokens` is negative. That is seldom what was sent: a server or client that subtracts the "
+        "tokens of the prompt from the context length gets it where the prompt alone is longer than the context.",
+        "Shorten the messages or the tools, or start the server with a longer context (`--max-model-len` of vLLM). If "
+        "the request itself sends a negative number, leave `max_tokens` out.",
+    ),
     ErrorClass(
         "max-tokens-value",
         r"(?:max_(?:completion_|output_|new_)?tokens|maxoutputtokens|max tokens)\b.{0,80}?(?:too large"
@@ -204,7 +227,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|present) (?:together|simultaneously|at the same time|with\b|when\b|if\b|alongside)"
         r"|(?:not compatible|incompatible) with\b(?! (?:your|this (?:approach|planner|version|release|platform))\b)"
         r"|only one of .{1,120}?(?:can|may|should|must|allowed)"
-        r"|\bnot both\b|both .{1,60}? and .{1,60}? (?:cannot|are (?:set|specified))"
+        r"|\bnot both\b|\beither .{1,120}?; ?found both\b|both .{1,60}? and .{1,60}? (?:cannot|are (?:set|specified))"
         r"|unsupported combination|\binvalid combination of (?=\w{2,40} and \w)|is unsupported (?:with|when)"
         r"|\bcannot both be (?:specified|set|used|defined|provided)\b|\bplease use only one\b"
         r"|\b(?:cannot|can't) (?:be defined|be combined|be used|be set) (?:at the same time|in the same (?:request"

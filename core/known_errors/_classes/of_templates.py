@@ -13,6 +13,11 @@ _TEMPLATE = (
     r")|at row \d|tool_calls?\b.{0,20}template|while executing \w{1,40} at line|template: ?:\d"
     r"|\{%-?|error rendering prompt"
 )
+_JOINS = (
+    r"[\"']object[\"']: ?[\"']error[\"']|/(?:vllm|sglang|jinja2|transformers)/|<template>|badrequest"
+    r"|nontransientai|apistatuserror|[\"']internal_server_error[\"']"
+    r"|\b(?:vllm|sglang)\b|apply_(?:hf_)?chat_template"
+)
 _OTHER_TEMPLATE = (
     "update the server first; otherwise use a template that was written for it, such as the one that another "
     "publisher ships with the same model, or rewrite that place in a copy (`--chat-template-file` of llama.cpp, "
@@ -143,6 +148,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"(?:server|chat|template|tokeniz|prompt|content|process|message|render|runtime|sandbox|environment)",
     ),
     ErrorClass(
+        "list-joined-as-text",
+        r"can only concatenate str \(not \W{0,3}list\W{0,3}\) to str\b",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template joined a text with a list",
+        "While the prompt was made, the template added a list to a text: `content` as a list of parts, for which this "
+        "template was not written, or `type` in a tool's schema with several types.",
+        "Send `content` as one text, or start vLLM with `--chat-template-content-format string`. Parts with images "
+        "need the template of the model's processor (`chat_template.json` or `processor_config.json`) in place of the "
+        "tokenizer's. In a schema, write one type.",
+        around=_JOINS,
+    ),
+    ErrorClass(
         "object-joined-as-text",
         r"can only concatenate (?:str|list) \(not \W{0,3}(?P<type>dict|list|str|int)\W{0,3}\) to (?:str|list)\b",
         Stage.RENDER,
@@ -153,9 +171,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Serve a template that writes the arguments with `tojson` (newer ones of the same model do, and vLLM has some "
         "in its `examples` folder), or update the server. If `content` is a list of parts, send it as one text, or "
         "start vLLM with `--chat-template-content-format string`.",
-        around=r"[\"']object[\"']: ?[\"']error[\"']|/(?:vllm|sglang|jinja2|transformers)/|<template>|badrequest"
-        r"|nontransientai|apistatuserror|[\"']internal_server_error[\"']"
-        r"|\b(?:vllm|sglang)\b",
+        around=_JOINS,
     ),
     ErrorClass(
         "template-of-ollama",
@@ -181,8 +197,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         Cause.TEMPLATE,
         "The server cannot parse the chat template",
         "The template is not in the notation that this server's engine reads: written for a more complete Jinja "
-        "engine, cut or escaped when it was copied, or Ollama's notation (`.System`, `.Messages`) where Jinja is "
-        "expected.",
+        "engine, with a slip or Python that no Jinja has, cut or escaped when it was copied, or Ollama's notation "
+        "(`.System`, `.Messages`) where Jinja is expected.",
         f"The request needs no change: {_OTHER_TEMPLATE}",
         around=_TEMPLATE,
         unless=r"is not (?:a )?valid json|in json at position|\w\.html?\b",  # a page's template

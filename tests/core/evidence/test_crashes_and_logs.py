@@ -64,13 +64,13 @@ def test_an_answer_that_go_cannot_decode_is_neither_ollamas_nor_the_requests():
     found = findings_of(json.dumps({"error": {"message": words, "type": "gateway_error"}}))
 
     assert "`output.arguments`" in found["PD445"].detail
-    assert "comes from Ollama" not in found["PD445"].detail
+    assert "known from Ollama" not in found["PD445"].detail
 
 
 def test_a_request_that_ollama_cannot_decode_still_is():
     words = "json: cannot unmarshal string into Go struct field ChatRequest.tools of type api.Tools"
 
-    assert "comes from Ollama" in findings_of(json.dumps({"error": words}))["PD100"].detail
+    assert "known from Ollama" in findings_of(json.dumps({"error": words}))["PD100"].detail
 
 
 def test_a_grammar_that_the_prompt_does_not_fit_is_no_output():

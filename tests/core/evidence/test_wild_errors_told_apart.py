@@ -1,0 +1,184 @@
+"""Errors and what is beside them: a name in prose, an answer above, a comment, a title, another entry of the log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Finding
+from prompt_debugger.core.evidence import Evidence, gather_evidence, show_evidence
+from prompt_debugger.core.evidence.readers import Paste
+from prompt_debugger.core.evidence.readers.fragment import READER as FRAGMENT
+from tests.attacks.growth import grows_linearly
+
+
+def read(text: str) -> Evidence:
+    return gather_evidence([text])
+
+
+def found_in(text: str) -> dict[str, Finding]:
+    return {one.code: one for one in asyncio.run(show_evidence(read(text))).findings}
+
+
+REQUEST = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}]})
+CURL = f"$ curl -s http://h:8000/v1/chat/completions -d '{REQUEST}'\n\n"
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "sea"}'}}
+ANSWER = json.dumps(
+    {
+        "id": "a",
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": {"content": None, "tool_calls": [CALL]}, "finish_reason": "tool_calls"}],
+    }
+)
+
+
+def test_an_error_that_several_servers_say_is_not_laid_to_one_of_them():
+    said = "ValueError: This model's maximum context length is 512 tokens. However, you requested 600 tokens"
+    found = found_in(f"ERROR 01-02 03:04:05 [serving_chat.py:9] {said}\n")["PD100"]
+
+    assert "is known from OpenAI" in found.detail
+    assert "comes from" not in found.detail
+
+
+def test_a_server_that_a_client_is_usually_used_with_is_not_the_one_that_ran():
+    text = "I tried it on my own server (the app is usually used with Ollama).\nThe request:\n\n" + REQUEST
+
+    assert read(text).server is None
+
+
+def test_a_server_that_is_named_as_the_one_that_ran():
+    server = read("I tried it on Ollama.\nThe request:\n\n" + REQUEST).server
+
+    assert server is not None
+    assert server.kind == "ollama"
+
+
+def test_the_error_below_an_answer_in_a_log_of_lm_studio():
+    log = (
+        " [m] Generated prediction:  " + json.dumps(json.loads(ANSWER), indent=2) + "\n2025-01-02 03:04:05 [DEBUG]\n"
+        ' 1 Error predicting: Error: Error rendering prompt with jinja template: "Unknown StringValue filter: loud".\n'
+    )
+    found = found_in(f"# It fails on a jinja template error\n\n```\n{log}```\n")["PD221"]
+
+    assert "Unknown StringValue filter: loud" in found.title
+
+
+def test_an_answer_in_a_log_with_nothing_below_it_has_no_error():
+    log = " [m] Generated prediction:  " + json.dumps(json.loads(ANSWER), indent=2) + "\n2025-01-02 03:04:05 [DEBUG]\n"
+
+    assert read(f"```\n{log}```\n").error is None
+
+
+@pytest.mark.parametrize("role", ["system", "user"])
+def test_a_message_with_a_variable_in_it_that_was_sent_is_no_answer(role):
+    assert not FRAGMENT.finds(Paste(f'{{"role": "{role}", "content": [{{"type": "text", "text": RULES}}]}},'))
+
+
+def test_a_message_with_a_variable_in_it_that_is_the_assistant_s_is_read():
+    assert FRAGMENT.finds(Paste('{"role": "assistant", "content": [{"type": "text", "text": RULES}]},'))
+
+
+def test_a_conversation_that_ends_with_two_answers_has_no_last_answer():
+    turns = [("user", "A"), ("user", "B"), ("assistant", "C"), ("assistant", "D")]
+    messages = json.dumps([{"role": role, "content": content} for role, content in turns])
+    text = f"This request gives a broken prompt:\n\n{messages}\n\nThe server does not refuse it, which is wrong.\n"
+
+    assert read(text).chat is None
+    assert "PD120" in found_in(text)
+
+
+def test_an_answer_that_was_cut_is_read_below_its_command():
+    shown = read(CURL + ANSWER[:-20])
+
+    assert shown.request is not None
+    assert shown.chat is not None
+    assert any("closed" in note for note in shown.notes)
+
+
+def test_an_answer_that_was_cut_before_anything_in_it_is_named():
+    shown = read(CURL + ANSWER[: ANSWER.index('"tool_calls"') + 4])
+
+    assert shown.chat is None
+    assert any(note.startswith("The answer below the command was not read") for note in shown.notes)
+
+
+def test_an_answer_that_was_cut_is_named_where_a_sentence_is_between_it_and_the_command():
+    text = f"I start it:\n\n```\nvllm serve m --port 8000\n```\n\nand ask:\n\n```\n{CURL}```\n\nand this comes:\n\n"
+    begun = ANSWER[: ANSWER.index("null")] + '"The sum is'
+
+    assert any("An answer in the text ends" in note for note in read(text + begun).notes)
+    assert not any("An answer in the text ends" in note for note in read(text + ANSWER).notes)
+
+
+def test_fields_of_llama_cpp_may_be_read_where_no_server_is_named():
+    body = {**json.loads(REQUEST), "dynatemp_range": 0, "timings_per_token": True}
+
+    assert "PD105" not in found_in(json.dumps(body))
+    assert "PD105" in found_in(json.dumps({**body, "dynamic_range": 0}))
+
+
+def test_a_gateway_s_error_gives_the_reason_of_the_server_above_it():
+    kept = {
+        "raw": json.dumps({"message": "Unrecognized request argument supplied: seed", "type": "invalid_request_error"})
+    }
+    body = {"error": {"message": "All target providers failed.", "attempts": [{"details": {"metadata": kept}}]}}
+
+    assert "seed" in found_in(json.dumps(body))["PD100"].title
+
+
+def test_a_command_without_an_answer_says_nothing_of_one():
+    assert not any("below the command" in note for note in read(CURL).notes)
+
+
+def test_an_entry_of_a_log_is_no_part_of_the_exception_above_it():
+    text = (
+        '  File "<template>", line 3, in top-level template code\n'
+        'TypeError: can only concatenate str (not "list") to str\n'
+        "ERROR 01-02 03:04:05 [core_client.py:9] Engine core proc EngineCore_DP0 died unexpectedly.\n"
+    )
+
+    assert "died" not in found_in(text)["PD221"].title
+
+
+def test_an_exception_of_several_lines_that_all_have_heads_stays_whole():
+    head = "ERROR 01-02 03:04:05 [core.py:9] "
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/x/vllm/a.py", line 3, in f',
+        "    g()",
+        "ValueError: first",
+    ]
+    text = "".join(f"{head}{line}\n" for line in [*lines, "second line of it"])
+    error = read(text).error
+
+    assert error is not None
+    assert "second line" in error.message
+
+
+def test_one_record_of_a_server_s_access_log_has_a_status():
+    where = {"function": "log_server_request", "line": 9, "remote_addr": "127.0.0.1", "remote_port": 9}
+    sent = {"status": 500, "method": "POST", "path": "/v1/chat/completions", "params": {}}
+    record = {"timestamp": 1700000000, "level": "INFO", **where, "message": "request", **sent}
+    notes = read(json.dumps(record, separators=(",", ":"))).notes
+
+    assert any("answered with 500" in note for note in notes)
+
+
+def test_a_record_of_something_else_is_no_log():
+    with pytest.raises(RequestError):
+        read(json.dumps({"level": "INFO", "message": "request", "status": 500}))
+
+
+def test_reading_below_a_command_and_names_in_prose_grows_linearly():
+    assert grows_linearly(lambda size: _try(CURL + '{"id":\n' * size), first=500)
+    assert grows_linearly(lambda size: _try("usually " * size + "Ollama\n" + REQUEST), first=500)
+    assert grows_linearly(lambda size: _try("ERROR 01-02 03:04:05 [a.py:1] x\ny\n" * size), first=200)
+
+
+def _try(text: str) -> None:
+    with suppress(RequestError):
+        read(text)
