@@ -120,14 +120,14 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or one.says_arguments]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
-    has_known = any(piece.evidence.error is not None and is_known(piece.evidence) for piece in shown)
+    has_shown = any(piece.evidence.error is not None and not piece.guesses_error for piece in shown)
     ordered = sorted(
         shown,
         key=lambda piece: (
             piece.is_counterexample,
             not is_pair(piece.evidence),
             not is_exchange(piece.evidence),
-            has_known and piece.guesses_error,
+            has_shown and piece.guesses_error,
         ),
     )
     whole = compatible([piece.evidence for piece in ordered])

@@ -55,6 +55,7 @@ _ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
 _PAGE_TAG = re.compile(r"<(?:details|summary|pre|p|br|div|h\d|b|img|!--)[\s>-]")  # of Markdown around what was pasted
 _WAS_SHORTENED = "The text was shortened"
 _NO_PYTHON = "The text cannot be read as Python"
+_UNKNOWN = ("The text was not recognized", "The text is a report in words")
 _WHOLE = "Paste all of it: the beginning or the end may be missing."
 
 
@@ -126,6 +127,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
             not_recognised(text)
             if cut_traceback(text)
             else _fault_of_request(blocks, read)
+            or _fault_of_cut(failure, blocks)
             or (
                 not_recognised(text, is_about=True)
                 if is_about
@@ -185,6 +187,15 @@ def _fault_of_request(blocks: Sequence[Block], read: Read) -> RequestError | Non
             if failure is not None and failure.field is not None:
                 return failure
     return None
+
+
+def _fault_of_cut(failure: RequestError | None, blocks: Sequence[Block]) -> RequestError | None:
+    """Return what is wrong with words at whose end an answer begins, of which nothing is complete; else `None`."""
+    if failure is not None and not failure.message.startswith(_UNKNOWN):
+        return None
+    if len(blocks) < 2 or blocks[-1].kind is not BlockKind.JSON or json_of(blocks[-1].text) is not None:
+        return None
+    return RequestError("The text ends inside an answer, before any text or call of it is complete.", _WHOLE)
 
 
 def _fault_of_code(whole: RequestError | None, text: str, blocks: Sequence[Block], read: Read) -> RequestError | None:

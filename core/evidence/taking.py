@@ -162,7 +162,11 @@ def forget_end(evidence: Evidence) -> Evidence:
 
 
 def of_deltas_alone(evidence: Evidence) -> Evidence:
-    """Return evidence of deltas that were copied without what is around them: neither an end nor open calls prove."""
+    """Return evidence of deltas that were copied without what is around them: neither an end nor open calls prove.
+
+    Raises:
+        RequestError: They are nothing but pieces of a call from its middle.
+    """
     evidence = forget_end(evidence)
     chat = evidence.chat
     calls = None if chat is None else chat.message.get("tool_calls")
@@ -170,6 +174,8 @@ def of_deltas_alone(evidence: Evidence) -> Evidence:
         return evidence
     whole = [call for call in calls if not _is_open(call) or _began_as_prose(chat, call)]
     chat = replace(chat, message={**chat.message, "tool_calls": whole}, error=None)
+    if not any(as_object(as_object(call).get("function")).get("name") for call in calls):
+        _unless_empty(evidence, chat.message)
     if len(whole) < len(calls):
         chat = replace(chat, deltas=head_deltas(chat))
     note = f"{len(calls) - len(whole)} of {len(calls)} calls were still open where the text ends, and were left out."

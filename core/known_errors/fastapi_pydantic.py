@@ -237,6 +237,18 @@ SENTENCES: tuple[KnownError, ...] = (
         is_distinctive=False,
         tried="pydantic 2.14.3",
     ),
+    KnownError(
+        "validation error{s} for {model:word} choices.{rest}.finish_reason Input should be {kind} input_value='error'",
+        Stage.COMPLETE,
+        "The answer ended with the finish reason `error`, which the client's release does not know: a gateway such as "
+        "OpenRouter writes it where the provider failed while it answered.",
+        "Record the answer (`capture`): `error` and `native_finish_reason` in it say what happened. Ask again, and, if "
+        "it comes again, choose another provider for this model. Update the client: newer releases know the word.",
+        "https://openrouter.ai/docs/api-reference/overview",
+        example="1 validation error for ChatCompletion choices.0.finish_reason Input should be 'stop' or 'length' "
+        "[type=literal_error, input_value='error', input_type=str]",
+        cause=Cause.OUTPUT,
+    ),
     *(
         KnownError(
             f"validation error{{s}} for {{model:word}} {place}.{{rest}} {fault}",

@@ -16,6 +16,10 @@ from prompt_debugger.core.formats import FORMATS
 
 _PYTHON_LIST = re.compile(r"\[\s{0,8}[A-Za-z_][\w.]{0,80}\((?=[A-Za-z_]\w{0,60}\s?=)")
 _MAX_LISTS = 8
+TO_GET_A_LIST = (
+    "Tell the model in the system message to answer either with only the list or in words; `tool_choice` as "
+    "`required` keeps words out. Another parser of vLLM does not help with this notation."
+)
 
 
 def calls_after_prose(text: str) -> tuple[ToolCallAttempt, ...]:
@@ -51,8 +55,7 @@ def report_after_prose(where: str, calls: tuple[ToolCallAttempt, ...], evidence:
         detail="vLLM's parsers for this notation (`pythonic`, `llama4_pythonic`) read a list only where it is the "
         "whole output: with words before it, all of it stays text.",
         evidence=evidence,
-        fix="Tell the model in the system message to answer either with only the list or in words; `tool_choice` as "
-        "`required` keeps words out. Another parser of vLLM does not help with this notation.",
+        fix=TO_GET_A_LIST,
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )

@@ -101,6 +101,8 @@ def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:
 def _steps_with_flags(trace: Trace, family: str, kind: str, is_set: dict[str, str]) -> tuple[Step, ...]:
     """Return the flags with which servers read a family, or which model they are asked for where that is unknown."""
     models = model_names(trace)
+    if trace.tool_parser is not None and family == "generic":
+        return tuple(_advise_beside_its_parser(trace, trace.tool_parser))
     if not is_set and is_bare_json(trace, family) and not any(map(family_of_model, models)):
         return (Step(_ask_for_model(kind, models)), Step(_REPORT_TO_PROVIDER))
     twins = FORMATS[family].facts.same_notation

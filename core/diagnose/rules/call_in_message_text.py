@@ -12,7 +12,8 @@ What it finds:
     a guess), or what is left of a call without its control tokens (an error if its header
     is complete, as in `commentary to=functions.f json{…}`), calls as JSON in a code fence, calls
     in a Python list after other text, a call in XML that no family writes, in ReAct, in JSON
-    with keys that an agent framework teaches or as a client prints it, a complete call in
+    with keys that an agent framework teaches or as a client prints it, a call in the tags of
+    Claude and MiniMax without the marker around them, a complete call in
     the reasoning of a message without anything else, and content that is a JSON object with
     the keys of one of the request's tools, if no one asked for JSON; a call that is encoded
     as a string of JSON; calls in bare JSON in a second assistant turn. An error, too: an answer
@@ -39,12 +40,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from prompt_debugger.core.base.comparable import COPY_ENDS
+from prompt_debugger.core.base.comparable import COPY_ENDS, is_partial
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.arguments_as_content import report_arguments, report_ended
 from prompt_debugger.core.diagnose.calls.bare_headers import report_headers
+from prompt_debugger.core.diagnose.calls.bare_invoke import report_bare_invoke
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
 from prompt_debugger.core.diagnose.calls.begun_calls import report_begun
 from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
@@ -55,7 +57,11 @@ from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
 )
 from prompt_debugger.core.diagnose.calls.client_calls import BEFORE_OTHERS, client_call, report_client_call
 from prompt_debugger.core.diagnose.calls.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
-from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
+from prompt_debugger.core.diagnose.calls.list_after_prose import (
+    TO_GET_A_LIST,
+    calls_after_prose,
+    report_after_prose,
+)
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
 from prompt_debugger.core.diagnose.calls.python_calls import report_python
 from prompt_debugger.core.diagnose.calls.repeated_calls import not_returned, report_repeated
@@ -90,6 +96,10 @@ _CLOSED = re.compile(r"</tool_calls?>\s*\Z")
 _JSON_IN_FENCE = (
     "The answer has no call. The model wrote JSON for a reader, not the notation that its template teaches, and few "
     "parsers look into code fences (vLLM's `llama3_json` does): a client shows it instead of running it."
+)
+_PYTHON_IN_FENCE = (
+    "The answer has no call. The model wrote it as Python, and vLLM's parsers for this notation (`pythonic`, "
+    "`llama4_pythonic`) read a list only where it is the whole output: in a fence it stays text."
 )
 _TAGGED_IN_FENCE = (
     "The answer has no call. The tags are those of a call, and the fence around them is for a reader: either nothing "
@@ -285,13 +295,18 @@ def _report_fenced(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: st
     """Report calls in code fences, as models write them that do not use the notation of their template."""
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
     guess = "" if is_request_known(trace) else " The request is unknown, so it may be an example that was asked for."
-    is_tagged = any(content[slice(*call.char_span)].lstrip().startswith("<") for call in calls)
-    how, detail = ("with tags", _TAGGED_IN_FENCE) if is_tagged else ("as JSON", _JSON_IN_FENCE)
+    written = [content[slice(*call.char_span)].lstrip() for call in calls]
+    is_tagged = any(one.startswith("<") for one in written)
+    is_python = not any(one.startswith(("{", "[")) for one in written)
+    how, detail = ("as Python", _PYTHON_IN_FENCE) if is_python else ("as JSON", _JSON_IN_FENCE)
+    fix = TO_GET_A_LIST if is_python else _OF_FENCE
+    if is_tagged:
+        how, detail = "with tags", _TAGGED_IN_FENCE
     return Report(
         title=f"Content contains {'a call' if len(calls) == 1 else 'calls'} to {names} {how} in a code fence.",
         detail=detail if is_tagged else f"{detail}{guess}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=parser_steps(trace, format_of(trace, content[slice(*calls[0].char_span)])) if is_tagged else _OF_FENCE,
+        fix=parser_steps(trace, format_of(trace, content[slice(*calls[0].char_span)])) if is_tagged else fix,
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE if guess and not _says_no_call(trace) else Severity.WARNING,
     )
@@ -358,9 +373,12 @@ def _report_in_reasoning(trace: Trace) -> Iterator[Report]:
     reasoning = None if trace.chat is None else reasoning_of(trace.chat.message)
     if reasoning is None:
         return
+    rest = (
+        "; the rest of the message was not copied" if is_partial(trace) else ", and the message contains nothing else"
+    )
     for call in list(written_calls(trace, reasoning.text))[:1]:
         yield Report(
-            title=f"A tool call to `{call.name}` is in {reasoning.field}, and the message contains nothing else.",
+            title=f"A tool call to `{call.name}` is in {reasoning.field}{rest}.",
             detail="The call is complete with its markup. It is a draft, or the reasoning parser swallowed the answer.",
             evidence=(in_message(reasoning.field, reasoning.text[slice(*call.char_span)], call.char_span),),
             fix="Check the server's reasoning parser: does this model close its reasoning before it calls?",
@@ -370,6 +388,7 @@ def _report_in_reasoning(trace: Trace) -> Iterator[Report]:
 
 
 _OTHERS = (
+    report_bare_invoke,
     _report_malformed,
     report_begun,
     report_headers,

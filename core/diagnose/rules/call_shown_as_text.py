@@ -48,6 +48,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.calls.bare_invoke import say_bare_invoke
 from prompt_debugger.core.diagnose.calls.broken_bare_calls import is_open_list, unescaped_before
 from prompt_debugger.core.diagnose.calls.list_after_prose import calls_after_prose, report_after_prose
 from prompt_debugger.core.diagnose.calls.lone_broken_calls import (
@@ -204,7 +205,7 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         title = f"{title.removesuffix('.')}; the server's parser `{foreign}` is made for another."
     raw = "" if trace.raw is None else trace.raw.text
     if family == "minimax_m2" and departing and "minimax" not in raw and "<invoke" in raw:
-        return _read_bare_invoke(trace, calls, f"The text {holds} {subject} in")
+        return say_bare_invoke(f"The text {holds} {subject} in", [in_raw(trace, call.char_span) for call in calls[:4]])
     readers = "" if is_function_tag(trace, family) else readers_of(family)
     read = f" Parsers made for this notation: {readers}." if readers and is_marked else ""
     rest = "; in a raw output there is nothing wrong with it."
@@ -227,21 +228,6 @@ def _report(trace: Trace, calls: list[ToolCallAttempt], family: str, *, is_marke
         fix=bare_list_steps(trace, family) if is_list else _fix(trace, family),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING if departing or set_here else None,
-    )
-
-
-def _read_bare_invoke(trace: Trace, calls: list[ToolCallAttempt], begins: str) -> Report:
-    """Report calls in tags that two makers' models write, where the marker around them is missing."""
-    return Report(
-        title=f"{begins} tags that Claude and MiniMax write, without the marker around them.",
-        detail="If this came as the text of an answer, the call was not parsed: its opening marker is missing or "
-        "became another word, so the API or the parser passed the rest on as text, and the turn ended without a call.",
-        evidence=tuple(in_raw(trace, call.char_span) for call in calls[:4]),
-        fix="Ask again, without this turn in the history, as models repeat what they read there. With Claude, send "
-        "tools and results in the API's own fields, not as text. With MiniMax, start the server with vLLM's "
-        "`--tool-call-parser minimax_m2` or SGLang's `--tool-call-parser minimax-m2`, and the model's own template.",
-        certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
     )
 
 

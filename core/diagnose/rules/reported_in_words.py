@@ -72,6 +72,10 @@ _DETAILS = {
     Reported.SCHEMA_IGNORED: "Servers read a schema at different places and under different names, and most take a "
     "field that they do not know with status 200.",
 }
+_LEFT_BY_PARSER = (
+    "The model wrote a call, and the parser `{}` did not take it: it is made for another notation, or does not read "
+    "this form, or the model departed from its notation."
+)
 _FIXES = {
     Reported.BROKEN: "Look at `finish_reason`: with `length`, raise `max_tokens`. Otherwise ask once without "
     "streaming: if the arguments are complete then, the stream's parser broke them, so run a current release. Paste "
@@ -115,9 +119,11 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _report(trace: Trace, kind: Reported, claims: list[str]) -> Report:
     families = [found for name in model_names(trace) if (found := family_of_model(name)) is not None]
+    parser = trace.tool_parser if kind is Reported.AS_TEXT else None
+    detail = _DETAILS[kind] if parser is None else _LEFT_BY_PARSER.format(parser)
     return Report(
         title=_TITLES[kind],
-        detail=f"{_DETAILS[kind]} This is inferred from what the text says: {' '.join(claims)}",
+        detail=f"{detail} This is inferred from what the text says: {' '.join(claims)}",
         evidence=tuple(FindingEvidence("server", quote=quote(one)) for one in claims),
         fix=_FIXES.get(kind) or (*parser_steps(trace, families[0] if families else "generic"), _SHOW),
         certainty=Certainty.INFERRED,

@@ -20,7 +20,9 @@ from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.evidence.values.json_fragment import ends_an_answer
 from prompt_debugger.core.evidence.values.json_of import json_of
 
-_HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
+_HOLDER = re.compile(
+    r'"(?:raw|message|choices|response|request|prompt|content|reasoning_content|role)"\s*+:\s*+["{\[n]'
+)
 _PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
 _KEYED = re.compile(r'"[a-z_]{1,40}": ?("(?:[^"\\\n]|\\.)*+"?)')
 _DATA_LINE = re.compile(r"\A[ \t]*>>>[^\n]*\n[ \t]{0,8}[{\"]")

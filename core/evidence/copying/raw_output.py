@@ -4,6 +4,7 @@ r"""A raw output as the model wrote it, where copying changed it: out of a JSON 
     <|tool_call_argument_begin|>{“city”: “Oslo”}<|tool_call_end|>      or is typographic, as a word processor makes it
     …_argument_begin|>{"                                                  a full line breaks within a word
     city": "Oslo"}<|tool_call_end|>
+    <tool_call>\n{"name": "get_weather"}                               a line break as its escape, as logs print it
     {"name": "get_weather", "arguments": {                               a person's sentence below a cut call
 
     Has anybody seen this?
@@ -26,6 +27,7 @@ ESCAPES = (
 )
 CURLY = "Typographic quotes were replaced by plain ones."
 BREAKS = "Line breaks from wrapping were removed."
+ESCAPED_BREAKS = "Line breaks that were written as `\\n` were read as line breaks."
 BELOW = "The sentence below the unfinished call was left out."
 _COPIED = re.compile(
     r"(?<=[>\n:])\s{0,8}\{\s{0,8}(?=\\{1,7}\"|\\{0,7}[\u201c\u201d\u201e])(?:[^\"\\]|\\.){0,8000}?\}(?=\s{0,8}(?:<|\Z))"
@@ -36,6 +38,7 @@ _START = re.compile(r"(?<=[>\n])\s{0,8}\{")
 _WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 132, 160})  # of terminals and mails
 _DECODER = json.JSONDecoder()
 _MAX_STARTS = 50
+_ESCAPED_BREAK = re.compile(r"(?<=[>}\]])(?:\\n)++(?=\s{0,8}(?:[<{\[]|\Z))")  # between markers and objects
 # A paragraph of words alone at the end of a text.
 _TALK = re.compile(r"\n[ \t]*\n(?=(?P<talk>[^\n{}\[\]<>\"`:|]{12,300}[.?!])\s*\Z)")
 _MAX_TALK = 400  # characters from the end in which it begins
@@ -54,6 +57,9 @@ def as_written(raw: str) -> tuple[str, tuple[str, ...]]:
         notes += [ESCAPES] if plain.count("\\") < raw.count("\\") else []
         notes += [CURLY] if "\u201d" in raw and "\u201d" not in plain else []
         raw = plain
+    if "\\n" in raw and _whole_objects(broken := _ESCAPED_BREAK.sub("\n", raw)) > _whole_objects(raw):
+        raw = broken
+        notes.append(ESCAPED_BREAKS)
     joined = _join_full_lines(raw) or _join_names(raw)
     if joined is not None:
         raw = joined

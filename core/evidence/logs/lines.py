@@ -41,6 +41,7 @@ _MAX_BEFORE = 3_000  # characters before a line in which another one of the same
 _IN_CACHE = re.compile(r"\bn_past = \d{1,9}, slot\.prompt\.tokens\.size\(\) = \d{1,9}\b")
 _REASON = re.compile(r", finish_reason: (\w+)")
 _REASONS = ("stop", "length", "tool_calls", "abort", "error", "repetition")  # vLLM 0.32, `FinishReason`
+_PARSED = re.compile(r"(?:\A| )\[(?:reasoning|tool_calls): ")  # around what a parser of vLLM made of a piece
 _BLANK_LINES = re.compile(r"(?:\n[ \t]*+(?=\n))*+\n")
 _DELTA = re.compile(r"[^\n]{0,80}\bDELTA TEXT: ")
 # llama.cpp: tokens that a slot has room for, and those of the prompt.
@@ -117,7 +118,7 @@ def _vllm_output(log: LogText, match: re.Match[str]) -> list[tuple[What, JSON]]:
 
 
 def _vllm_delta(log: LogText, match: re.Match[str]) -> list[tuple[What, JSON]]:
-    """Read a piece of a stream, as it was before any parser saw it."""
+    """Read a piece of a stream: text, or what vLLM's parsers made of the output, which it has in brackets."""
     read = read_printed(log.text, match.end())
     if read is None or read.is_cut or not isinstance(read.value, str):
         return []
@@ -125,7 +126,7 @@ def _vllm_delta(log: LogText, match: re.Match[str]) -> list[tuple[What, JSON]]:
     reason = _REASON.search(line)
     is_whole = reason is not None and reason[1] != "None" and not _is_cut_reason(reason[1])
     ended: list[tuple[What, JSON]] = [(What.REASON, reason[1])] if reason and is_whole else []
-    return [(What.PIECE, read.value), *ended]
+    return [(What.PARSED if _PARSED.search(read.value) is not None else What.PIECE, read.value), *ended]
 
 
 def _is_cut_reason(word: str) -> bool:

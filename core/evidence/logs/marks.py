@@ -33,6 +33,7 @@ class What(StrEnum):
     PROMPT = "prompt"
     RAW = "raw"
     PIECE = "piece"
+    PARSED = "parsed"
     IDS = "ids"
     CONTENT = "content"
     MESSAGE = "message"

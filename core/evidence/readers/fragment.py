@@ -119,7 +119,7 @@ def _reshape(value: JSON) -> JSON:
     known: JSONObject = {name: value[name] for name in _IN_MESSAGE if name in value}
     if isinstance(known.get("message"), dict):
         return {"choices": known}
-    if "tool_calls" in known or "content" in known:
+    if {"tool_calls", "content", "reasoning_content"} & known.keys():
         return {"role": "assistant", **known}
     return value
 

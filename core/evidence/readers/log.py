@@ -41,12 +41,16 @@ _MAX_WARNINGS = 20
 _SCORE_OF_LINES = 0.65  # of a log without an entry: above an error in one of its lines, which is read with it
 _IN_CALL = re.compile(r"_parser\.py:\d{1,5}\] Parsed tool call\b")  # before the first piece: within a call
 _WAS_PARTIAL = "The output in the log is what there was while it was streamed; what came after it is unknown."
+_WAS_PARSED = (
+    "vLLM logs a stream after its parsers, with reasoning and the arguments of calls in brackets, without the names; "
+    "these pieces are not the output of the model."
+)
 _CRASH = re.compile(r"(?m)^terminate called after throwing an instance of ")  # the end of a program in C++
 _PIECE = re.compile(r"_parser\.py:\d{1,5}\] delta_text:|\bDELTA TEXT: ")
 _KEYS_OF_RECORD = {"level", "message", "method", "path", "status"}  # one request, as older servers of llama.cpp log it
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT, What.START)
-_ENDS = (What.RAW, What.PIECE, What.CONTENT, What.MESSAGE, What.ANSWER)
+_ENDS = (What.RAW, What.PIECE, What.PARSED, What.CONTENT, What.MESSAGE, What.ANSWER)
 
 
 def _finds(paste: Paste) -> float:
@@ -144,6 +148,9 @@ def _read_group(evidence: Evidence, group: list[Entry]) -> Evidence:
     evidence = _add_request(evidence, values.get(What.REQUEST))
     raw, reason, ids = _text(values, What.RAW), _text(values, What.REASON), values.get(What.IDS)
     pieces = [entry.value for entry in group if entry.what is What.PIECE and isinstance(entry.value, str)]
+    if any(entry.what is What.PARSED for entry in group):
+        evidence = replace(evidence, notes=(*evidence.notes, _WAS_PARSED))
+        pieces = pieces if _is_markup("".join(pieces)) else []  # a call in the rest is one that no parser read
     if raw is None and pieces:
         raw, evidence = "".join(pieces), replace(evidence, raw_reason=OF_PIECES if evidence.raw_reason == "" else "")
     content = _text(values, What.CONTENT)

@@ -13,12 +13,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.answers.read import is_error, read_answer, read_stream, refusal_of
+from prompt_debugger.core.evidence.copying.raw_output import BREAKS
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.no_errors.programs import is_script
@@ -34,6 +36,7 @@ _START = re.compile(
     r"(?m)(?:^|(?<=[=:] )|(?<=[ (])(?=(?:Ok|Some|Err)\())(?:Ok\(|Some\(|Err\()?\s{0,40}"
     r"(?P<value>(?:\[\s{0,40})?[A-Z]\w{2,60}(?:<\w{1,40}>)?(?:\(\s{0,40}[A-Z]\w{2,60})? \{\s)"
 )
+_INDENTED = re.compile(r"(?m)^[ \t]+\S")
 _SOURCE = re.compile(r"(?m)^[ \t]{0,20}(?:let|pub|fn|use|impl|struct|match|async fn|assert(?:_eq)?!)\b")
 _DELTA = re.compile(r"Delta|Chunk")  # in the name of a type: of a message, or of a call
 _OF_DELTA = frozenset({"content", "tool_calls", "function_call", "reasoning_content"})
@@ -57,7 +60,16 @@ def _read(paste: Paste) -> Evidence:
 
 
 def _evidence(text: str) -> Evidence | None:
-    """Return what the printed values are: the pieces of a stream, or the first that is an answer or an error."""
+    """Return what the printed values are; a terminal may have broken them anywhere, if no line begins with a blank."""
+    found = _evidence_of(text)
+    if found is not None or "\n" not in text.strip() or _INDENTED.search(text) is not None:
+        return found
+    unbroken = _evidence_of(text.strip().replace("\n", ""))
+    return None if unbroken is None else replace(unbroken, notes=(*unbroken.notes, BREAKS))
+
+
+def _evidence_of(text: str) -> Evidence | None:
+    """Return what values are: the pieces of a stream, or the first that is an answer or an error."""
     chunks: list[JSONObject] = []
     are_pieces = False
     for printed in _values(text):

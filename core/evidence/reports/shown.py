@@ -49,12 +49,11 @@ _FOLLOWED = re.compile(r">?[`'\"]?\s{0,4}[{\[<]|[^\n]{0,40}[{<]|>?\s{0,4}\Z")  #
 # A word of a manual where a tool's name would be, or arguments that are a word or left out.
 _PLACEHOLDER = re.compile(
     r"\{(?:json|args|arguments|params|parameters|\.{3}|\u2026)\}|: ?(?:\.{3}|\u2026)[,}]"
-    r"|<parameter(?: name)?=[^>\n]{1,80}>\s{0,4}(?:\.{3}|\u2026)\s{0,4}</parameter>"
     r"|<arg_value>(?:\.{3}|\u2026)</arg_value>"
     r"|(?:call:|function=|\[TOOL_CALLS\] ?|\"name\": ?\"|<invoke name=\")"
     r"(?:name|func|function_name|tool_name|NAME|\.{3}|\u2026)\b"
 )
-
+_PARAMETER = re.compile(r"<parameter(?: name)?=[^>\n]{1,80}>(?:\s{0,4}(?P<left_out>\.{3}|\u2026)\s{0,4}</parameter>)?")
 
 # Gemini's call as Python: no one writes that of anything else.
 _PYTHON_CALL = re.compile(
@@ -169,7 +168,8 @@ def is_placeholder(text: str) -> bool:
     >>> is_placeholder("<|tool_call>call:func{...}<tool_call|>"), is_placeholder("[TOOL_CALLS]get_time[ARGS]{}")
     (True, False)
     """
-    return _PLACEHOLDER.search(text) is not None
+    parameters = [found["left_out"] for found in _PARAMETER.finditer(text)]
+    return _PLACEHOLDER.search(text) is not None or (bool(parameters) and all(parameters))
 
 
 def mentions_output(text: str) -> bool:

@@ -29,6 +29,7 @@ from prompt_debugger.core.evidence.values.objects_within import (
     is_printed,
     line_of_no_python,
 )
+from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _INLINE_FENCE = re.compile(r"(?<!`)(?P<mark>`{3,}+)[ \t]{0,4}(?:json|jsonc|tool_call|tool_code)?[ \t]{0,4}(?=[{\[])")
@@ -103,6 +104,7 @@ _SHORTENED = re.compile(
 )
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"\s*+")
+_STRING_OR_END = re.compile(r"\s*+(?:\"(?:[^\"\\]|\\.)*+\\?)?\Z", re.DOTALL)  # of a text that was cut
 _MAX_READ = 6  # times the text, for JSON that is begun and never ends
 _MIN_ROWS = 3  # objects, one per line: of two, one may be a request and one its answer
 
@@ -347,7 +349,8 @@ class _Splitter:
         end = self._lines[stop] if stop < len(self._lines) else len(self._text)
         text = self._text[self._lines[at] + found.end() : end].strip()
         self._left -= len(text)
-        if not is_printed(text, is_said=_SPEAKER.match(line) is not None):
+        is_cut = end == len(self._text) and self._is_cut_answer(self._lines[at] + found.end())
+        if not (is_cut or is_printed(text, is_said=_SPEAKER.match(line) is not None)):
             return at
         if found["label"]:
             self._prose.append(found["label"])
@@ -358,7 +361,10 @@ class _Splitter:
         """Take JSON that was copied without its last brackets: up to prose on its own line, or to the end; else 0."""
         piece = self._text[start:stop].rstrip()
         last = self._line_of(stop, at)
-        is_end = not self._text[stop:].strip()
+        is_end = _STRING_OR_END.match(self._text, stop) is not None
+        if is_end and self._is_cut_answer(start):
+            self._add(self._text[start:], BlockKind.JSON)
+            return len(self._lines)
         is_followed = not is_end and not self._text[self._lines[last] : stop].strip() and "\n" in piece
         if not (is_end or is_followed):
             return 0
@@ -367,6 +373,14 @@ class _Splitter:
             return 0
         self._add(piece, BlockKind.JSON)
         return len(self._lines) if is_end else last
+
+    def _is_cut_answer(self, start: int) -> bool:
+        """Return whether an answer, in JSON or printed by Python, begins at a place and is open where the text ends."""
+        read = read_printed(self._text, start) if self._left > 0 else None
+        self._left -= len(self._text) - start
+        if read is None or not read.is_cut or self._text[read.stop :].strip():
+            return False
+        return is_answer(plain(read.value))
 
     def _shortened_json(self, at: int, start: int) -> int:
         """Take JSON with something elided, `{"usage": { ... }}`, up to its last bracket; else 0."""

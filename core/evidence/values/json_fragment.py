@@ -158,6 +158,7 @@ def recover(text: str) -> Recovered | None:
     """Return what can be read of a fragment of JSON; `None` if it contains nothing, or more than is read."""
     if len(text) > MAX_CHARS:
         return None
+    text = text.rstrip("\r\n")  # a string may be open where it ends
     reading = _Reading()
     reading.is_begun_inside = begins_inside(text)
     position = 0

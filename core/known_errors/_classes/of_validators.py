@@ -61,6 +61,21 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|unknown|unavailable)\b|\b(?:not a valid|unknown|unavailable|no such) (?:tool|function)\b",
     ),
     ErrorClass(
+        "more-than-a-tool-name",
+        r"\btool (?P<name>[^\"{<(=\n]{0,80}[\"{<(=][^\n]{0,160}?) not found in agent\b"
+        r"|\bfunction '(?P<leaked>[^'\n]{0,80}<\|[^'\n]{1,80})' does(?: not|n't) exist"
+        r"|\bunavailable tool '(?P<asked>[^'{<(\n]{0,80}[{<(][^'\n]{1,200})'",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "Markup or arguments of a call are in its name",
+        "{name|The name} has signs that no tool's name has: more of the call than its name was taken for the name. "
+        "The model departed from its notation, or the parser does not read all forms of it.",
+        "Do not rename the tool. Run a current release of the server, with the parser of this model's family; ask "
+        "again, without this call in the history. If the model writes it so (paste the raw output), a grammar for "
+        "calls prevents it: `tool_choice` as `required`, or `strict` in the tool, where the server has one. For a "
+        "hosted model, report the call to the provider.",
+    ),
+    ErrorClass(
         "unknown-tool",
         rf"\btool (?:with (?:the )?name )?{_NAME.format('name')} (?:was |is |could )?"
         r"(?:not (?:be )?(?:found|available|registered|defined)"
@@ -68,9 +83,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         rf"|(?:no such|unknown|unavailable|non-?existent|undefined|unregistered) tool(?: available| name| called)?"
         rf"[: ]{{1,3}}{_NAME.format('called')}(?! type)"
         rf"|\baction {_NAME.format('action')} (?:does(?: not|n't)|don't) exist"
-        r"|\btool (?P<marked>.{1,120}?) not found in agent\b"
+        r"|\btool (?P<spaced>.{1,120}?) not found in agent\b"
         r"|\berror in call: function '(?P<function>.{1,120}?)' does(?: not|n't) exist"
-        r"|\bfunction '(?P<leaked>[^'\n]{0,80}<\|[^'\n]{1,80})' does(?: not|n't) exist"
         r"|\baction '(?P<worded>.{1,200}?)' (?:does(?: not|n't)|don't) exist, these are the only available"
         rf"|\btool {_NAME.format('refused')} (?:was )?(?:denied|rejected|refused|blocked)\b.{{0,80}}?\bunknown tools?\b"
         r"|attempted to call tool ['\"](?P<asked>[\w.:<|>/-]{1,100})['\"] which was not in"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence, show_evidence
 
 
@@ -25,7 +28,8 @@ def test_the_first_chunk_of_a_call_without_an_index_shows_the_defect():
 
 def test_the_first_chunk_of_a_call_with_its_index_and_a_later_piece_without_show_nothing():
     assert "PD417" not in findings_of(chunk(index=0))
-    assert "PD417" not in findings_of(chunk(id=None, function={"arguments": "{"}))
+    with pytest.raises(RequestError, match="in the middle of a call"):
+        findings_of(chunk(id=None, function={"arguments": "{"}))
 
 
 def span(call_id: str) -> str:

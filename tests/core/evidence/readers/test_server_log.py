@@ -81,6 +81,25 @@ def test_the_pieces_of_an_output_are_put_together_and_may_not_be_all():
     assert "may have been left out" in evidence.raw_reason
 
 
+@pytest.mark.parametrize(
+    ("pieces", "raw"),
+    [
+        (["[reasoning: I look it", "[reasoning:  up]", '[tool_calls: {"place": "Oslo"}]'], None),
+        (["[reasoning: I look.]", "All", " good"], None),
+        (["[reasoning: I look.]", "<tool_call>\n{", '"name": "f"}'], '<tool_call>\n{"name": "f"}'),
+        (["[draft]", " <b>"], "[draft] <b>"),
+    ],
+)
+def test_what_a_parser_made_of_a_stream_is_not_its_output(pieces, raw):
+    line = "INFO 01-02 13:29:36 [logger.py:92] Generated response c-1 (streaming delta): output: {!r}, "
+    log = "".join(f"{line.format(piece)}output_token_ids: [1], finish_reason: None\n" for piece in pieces)
+
+    evidence = read_evidence(VLLM + log)
+
+    assert evidence.raw == raw
+    assert any("after its parsers" in note for note in evidence.notes) == pieces[0].startswith("[reasoning")
+
+
 def test_deltas_that_were_printed_as_they_are_keep_their_line_breaks():
     log = "INFO 01-02 08:42:03 [async_llm.py:269] Added request chatcmpl-1.\n" + "".join(
         f"DELTA TEXT: {piece}\n" for piece in ("I look.", "\n", "[get", "_time(", ")]", "")

@@ -1,0 +1,138 @@
+"""What people paste about tool calls: copies that end early, one field of an answer, words above the error itself."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import read_evidence
+from tests.attacks.growth import grows_linearly
+from tests.core.evidence.pasted import shown
+
+ASKED = 'curl -s http://localhost:9/v1/chat/completions -d \'{"model":"m","messages":[]}\' | jq\n'
+METER = "  % Total    % Received % Xferd\n100   90    0    12\n"
+
+
+def said(text: str) -> str:
+    trace = shown(text)
+    return " ".join(f"{one.title} {one.detail} {one.fix}" for one in trace.findings)
+
+
+def test_an_error_that_is_shown_counts_more_than_a_heading_that_mentions_one():
+    heading = "# Helper has error calling tool even with tools = True\n\n"
+    code = "```\ndef look(place):\n    return place\n```\n"
+    error = '```\nagents.exceptions.ModelBehaviorError: Tool look" /> not found in agent Helper\n```\n'
+
+    assert "arguments of a call are in its name" in said(f"{heading}The function:\n{code}I get:\n{error}")
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        '"content": "Sure.<|im_end|>", "role": "assistant"}}],\n  "model": "m",',
+        '"content": "Sure.<|im_end|>", "role": "assistant"}}],\n  "model": "a long na',
+    ],
+)
+def test_an_answer_below_a_command_is_read_though_the_copy_ends_in_it(end):
+    evidence = read_evidence(f'{ASKED}{METER}{{\n  "choices": [{{"index": 0, "message": {{{end}')
+
+    assert evidence.request is not None
+    assert evidence.chat is not None
+    assert evidence.chat.message["content"] == "Sure.<|im_end|>"
+
+
+def test_json_of_something_else_that_is_cut_is_no_answer():
+    evidence = read_evidence(f'{ASKED}{METER}{{\n  "places": [{{"index": 0, "name": "a long na')
+
+    assert evidence.chat is None
+
+
+def test_a_report_that_ends_inside_an_answer_is_not_said_to_be_without_one():
+    text = (
+        "# No calls come back\n\nThe answer is without calls:\n\n{'id': 'a', 'choices': [{'message': {'content': '{\"na"
+    )
+
+    with pytest.raises(RequestError, match="ends inside an answer"):
+        read_evidence(text)
+
+
+def test_cut_answers_are_looked_for_in_linear_time():
+    def run(size):
+        with contextlib.suppress(RequestError):
+            read_evidence("words\n\n" + '{"choices": [{"message": {"content": "\n' * size)
+
+    assert grows_linearly(run, first=100)
+
+
+FIELD = '"reasoning_content": "I look.<tool_call>\\n{\\"name\\": \\"f\\", \\"arguments\\": {\\"a\\": 1}}\\n</tool_call>'
+
+
+@pytest.mark.parametrize("end", ['",\n', '"\n', " and mo\n"])
+def test_one_field_of_an_answer_is_not_the_output(end):
+    evidence = read_evidence(f"  {FIELD}{end}")
+
+    assert evidence.raw is None
+    assert evidence.chat is not None
+    assert "is in reasoning_content; the rest of the message was not copied" in said(f"  {FIELD}{end}")
+
+
+def test_a_whole_message_says_that_nothing_else_is_in_it():
+    assert "the message contains nothing else" in said(f'{{"role": "assistant", "content": null, {FIELD}"}}')
+
+
+def test_pieces_from_the_middle_of_a_call_are_no_answer():
+    piece = 'data: {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant", '
+    piece += '"tool_calls": {"index": 0, "function": {"name": null, "arguments": "Os"}}}}]}\n\n'
+
+    with pytest.raises(RequestError, match="begins in the middle of a call"):
+        read_evidence("# Not as with others\n\n" + piece * 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "raw"),
+    [
+        (r'<tool_call>\n{"name": "f", "arguments": {}}\n', '<tool_call>\n{"name": "f", "arguments": {}}\n'),
+        (r'<tool_call>\n{"name": "f"}\n</tool_call>', '<tool_call>\n{"name": "f"}\n</tool_call>'),
+        (
+            '<tool_call>\n{"name": "f", "arguments": {"html": "<p>\\n{"}}\n</tool_call>',
+            '<tool_call>\n{"name": "f", "arguments": {"html": "<p>\\n{"}}\n</tool_call>',
+        ),
+    ],
+)
+def test_line_breaks_that_were_written_as_escapes(text, raw):
+    evidence = read_evidence(text)
+
+    assert evidence.raw == raw
+    assert any("line breaks" in note for note in evidence.notes) == (text != raw)
+
+
+def test_breaks_of_a_terminal_in_what_rust_prints():
+    printed = (
+        'Answer: Response { id: "a", choices: [Choice { index: 0, message: Message { content: Some("Hi"), ro\n'
+        "le: Assistant, tool_calls: Some([]) }, finish_reason: Some(Stop) }] }\n"
+    )
+
+    evidence = read_evidence(printed)
+
+    assert evidence.chat.message["content"] == "Hi"
+    assert any("wrapping" in note for note in evidence.notes)
+    assert not any("wrapping" in note for note in read_evidence(printed.replace("ro\n", "ro")).notes)
+
+
+def test_a_report_shows_a_call_without_its_marker():
+    report = "# Calls are shown as text\n\nNow and then the model prints this instead of running it:\n\n```\ncourse\n"
+    call = (
+        '<invoke name="Edit">\n<parameter name="path">{}</parameter>\n<parameter name="new">...</parameter>\n</invoke>'
+    )
+
+    assert "a call to `Edit` in tags that Claude and MiniMax write" in said(f"{report}{call.format('a.py')}\n```\n")
+    assert "to `Edit`" not in said(f"{report}{call.format('...')}\n```\n")
+
+
+def test_calls_without_their_marker_are_looked_for_in_linear_time():
+    def run(size):
+        said('{"role": "assistant", "content": "' + '<invoke name=\\"f\\">\\n<parameter name=\\"a\\">b' * size + '"}')
+
+    assert grows_linearly(run, first=100)
