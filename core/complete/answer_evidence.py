@@ -7,13 +7,14 @@ what the answer reports of its own run is enough, and nothing is sampled again t
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from prompt_debugger.core.base.comparable import draws_at_random
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import ChatResult, Completeness, JSONObject, Prompt, Server
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.evidence import Gathering

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import Completeness, Completion
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete.engines import ControlTokens, Engine, engine_of
 from prompt_debugger.core.formats import find_stripped_calls
 

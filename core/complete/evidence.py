@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.comparable import draws_at_random
 from prompt_debugger.core.base.errors import BackendError
@@ -30,6 +30,7 @@ from prompt_debugger.core.base.types import (
     Server,
     Stage,
 )
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import engine_of

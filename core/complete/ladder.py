@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from prompt_debugger.core.base.comparable import draws_at_random, may_constrain
 from prompt_debugger.core.base.errors import BackendError
@@ -19,6 +19,7 @@ from prompt_debugger.core.base.types import (
     Server,
     ServerGrammar,
 )
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.completeness import decoded_from_ids
 from prompt_debugger.core.complete.engines import engine_of

@@ -6,10 +6,11 @@ Evidence that contradicts itself is left out, and the reason is reported. Nothin
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import ChatResult, Completion, JSONObject
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete.backends.completions import constraint_of
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.contradictions import (

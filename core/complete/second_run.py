@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from prompt_debugger.core.base.comparable import draws_at_random
@@ -12,6 +12,7 @@ from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import Basis, ChatResult, Completion, JSONObject, Prompt, Server
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -17,8 +16,10 @@ from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError, shorten
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Basis, Certainty, Finding, Request, Severity, Stage, Trace
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.diagnose import rules
 from prompt_debugger.core.diagnose.blame import borrow_fixes, excuse, mark_followers, worst_first
+from prompt_debugger.core.diagnose.fields import remembering
 from prompt_debugger.core.diagnose.fixes import Fix
 from prompt_debugger.core.diagnose.rules.base import TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, is_whole, parts_of_trace
@@ -93,14 +94,15 @@ def diagnose_trace(
         sights = parts_of_trace(trace)
     findings: list[Finding] = []
     has_gap = REQUEST_GAP in trace.notes
-    for rule in _asked(ruleset, sights, parts):
-        if has_gap and getattr(rule, "asks_request_alone", False):
-            continue
-        known = of_request.get(rule.code)
-        if known is None:
-            _ask(rule, shown if getattr(rule, "reads_stripped", False) else trace, findings)
-        else:
-            findings += known
+    with remembering():
+        for rule in _asked(ruleset, sights, parts):
+            if has_gap and getattr(rule, "asks_request_alone", False):
+                continue
+            known = of_request.get(rule.code)
+            if known is None:
+                _ask(rule, shown if getattr(rule, "reads_stripped", False) else trace, findings)
+            else:
+                findings += known
     if is_partial(trace):
         findings = [one for one in findings if _stands_in_part(ruleset.get(one.code), one)]
     if not findings:

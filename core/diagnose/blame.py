@@ -10,9 +10,9 @@ where nothing later broke, or where it explains what did.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from prompt_debugger.core.base.types import Finding, Severity, Stage
+from prompt_debugger.core.base.types.frozen import replace
 
 BLAME_ORDER = (Stage.RENDER, Stage.COMPLETE, Stage.PARSE, Stage.CONTRACT, Stage.REQUEST)
 _SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)

@@ -29,7 +29,7 @@ _NORMAL = frozenset({"stop", "eos", "eos_token", "end_turn"})
 
 def words_of_end(chat: ChatResult) -> tuple[str, ...]:
     """Return finish_reason and, where a router gives it in addition to its own word, the provider's."""
-    native = _NATIVE.findall(chat.body)
+    native = _NATIVE.findall(chat.body) if "native_finish_reason" in chat.body else []
     return tuple(word for word in (chat.finish_reason, *native[-1:]) if word)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_list, as_object, as_text
@@ -125,16 +127,24 @@ def message_texts(request: Request) -> Iterator[TextField]:
 
 def request_tools(request: Request) -> tuple[ToolField, ...]:
     """Return the tool specs that have a name."""
-    tools: list[ToolField] = []
+    known = _KNOWN.get()
+    if known is not None and (found := known.tools.get(id(request))) is not None and found[0] is request:
+        return found[1]
+    tools = tuple(_tools_of(request))
+    if known is not None:
+        known.tools[id(request)] = request, tools
+    return tools
+
+
+def _tools_of(request: Request) -> Iterator[ToolField]:
     for index, tool in enumerate(as_list(request.body.get("tools"))):
         function = as_object(as_object(tool).get("function"))
         name = as_text(function.get("name"))
         custom = as_object(as_object(tool).get("custom"))
         if name is not None:
-            tools.append(ToolField(f"tools[{index}].function", name, function.get("parameters")))
+            yield ToolField(f"tools[{index}].function", name, function.get("parameters"))
         elif (name := as_text(custom.get("name"))) is not None:
-            tools.append(ToolField(f"tools[{index}].custom", name, _ONE_TEXT))
-    return tuple(tools)
+            yield ToolField(f"tools[{index}].custom", name, _ONE_TEXT)
 
 
 def form_of_odd_calls(message: JSONObject) -> str | None:
@@ -155,6 +165,16 @@ def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ..
     held = as_list(message.get("tool_calls"))
     if not held:  # as in most messages
         return ()
+    known = _KNOWN.get()
+    if known is None:
+        return _calls_in(held, path)
+    found = known.calls.get((id(held), path))
+    if found is None or found[0] is not held:
+        found = known.calls[id(held), path] = held, _calls_in(held, path)
+    return found[1]
+
+
+def _calls_in(held: list[JSON], path: str) -> tuple[CallField, ...]:
     calls = []
     prefix = f"{path}." if path else ""
     for index, call in enumerate(held):
@@ -180,6 +200,27 @@ def _as_function(custom: JSONObject) -> JSONObject:
     written = custom.get("input")
     arguments = json.dumps({"input": written}, ensure_ascii=False) if isinstance(written, str) else written
     return {"name": custom.get("name"), "arguments": arguments}
+
+
+class _Known:
+    """What was read of values that do not change meanwhile, each kept together with its value."""
+
+    def __init__(self) -> None:
+        self.tools: dict[int, tuple[Request, tuple[ToolField, ...]]] = {}
+        self.calls: dict[tuple[int, str], tuple[list[JSON], tuple[CallField, ...]]] = {}
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Read tools and calls once while this lasts: dozens of rules ask for them."""
+    token = _KNOWN.set(_Known())
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)
+
+
+_KNOWN: ContextVar[_Known | None] = ContextVar("tools and calls read before", default=None)
 
 
 def history_calls(request: Request) -> Iterator[CallField]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_list, as_object, decode_json
@@ -236,6 +237,7 @@ def _may_have(server: Server, fault: Fault) -> bool:
     return mended is None or version < mended
 
 
+@lru_cache(maxsize=1024)
 def release_of(version: str | None) -> tuple[int, int, int] | None:
     """Return a release as numbers.
 

@@ -27,6 +27,7 @@ _SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 _MAX_DEPTH = 40
 _MAX_REMEMBERED_CHARS = 20_000
+_MAX_KEPT_CHARS = 10_000  # of a schema whose validator is kept, with all of it as objects
 _MAX_VIOLATIONS = 20  # a rule shows three
 _COSTLY = re.compile(
     r'"(pattern|patternProperties|propertyNames|\$(?:ref|dynamicRef|recursiveRef)'
@@ -138,13 +139,12 @@ class SchemaCheck:
     def __init__(self, schema: JSONObject) -> None:
         self._schema = schema
         self._validator: Validator | None = None
-        self._is_usable: bool | None = None  # not asked yet
+        self._is_looked_at = False
 
     def violations(self, instance: JSON) -> tuple[Violation, ...] | None:
         """Return what `violations` does, whatever is known of it."""
-        if self._is_usable is None:
-            self._is_usable = _is_usable(self._schema)
-            self._validator = build_validator(self._schema, registry=Registry()) if self._is_usable else None
+        if not self._is_looked_at:
+            self._validator, self._is_looked_at = _validator_of(self._schema), True
         if self._validator is None:
             return None
         try:
@@ -152,6 +152,21 @@ class SchemaCheck:
             return tuple(Violation(error.json_path, error.message) for error in broken)
         except _UNREADABLE:
             return None
+
+
+def _validator_of(schema: JSONObject) -> Validator | None:
+    """Return what checks values against a schema; `None` if the schema cannot be used."""
+    text = _as_text(schema)
+    if text and len(text) <= _MAX_KEPT_CHARS:
+        return _remembered_validator(text)
+    return build_validator(schema, registry=Registry()) if _is_usable(schema) else None
+
+
+@lru_cache(maxsize=128)
+def _remembered_validator(text: str) -> Validator | None:
+    """Return the same, remembered: the rows of a verification share their tools."""
+    schema: JSONObject = json.loads(text)
+    return build_validator(schema, registry=Registry()) if _is_usable(schema) else None
 
 
 def _is_usable(schema: JSONObject) -> bool:

@@ -6,7 +6,7 @@ r"""Read an output that contains calls in the notations of two families: one rea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import ReadContext
@@ -20,6 +20,7 @@ from prompt_debugger.core.base.types import (
     Span,
     ToolCallAttempt,
 )
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.formats._family import TextFormat
 from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.reading import assemble_message

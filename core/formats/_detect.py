@@ -43,6 +43,8 @@ class Detector:
         self._marks = ManyTexts(self._by_mark)
         self._by_cut_text = _owners((text, name) for name, one in formats.items() for text in one.cut_texts)
         self._begun = BegunMarkers(self._by_cut_text)
+        self._by_tail = _owners((text, name) for name, one in formats.items() for text in one.tail_texts)
+        self._tails = ManyTexts(self._by_tail)
         self._of_prompt = lru_cache(maxsize=256)(self._list_by_tail)
         self._ordered = lru_cache(maxsize=256)(self._sort)  # the lines of a file often show the same signs
 
@@ -96,7 +98,12 @@ class Detector:
         return names
 
     def _list_by_tail(self, prompt_tail: str) -> tuple[str, ...]:
-        return tuple(name for name, one in self._formats.items() if one.tail_in(prompt_tail) is not None)
+        shown: set[str] = set()
+        for text in self._tails.found_in(prompt_tail):
+            shown |= self._by_tail[text]
+        return tuple(
+            name for name, one in self._formats.items() if name in shown and one.tail_in(prompt_tail) is not None
+        )
 
 
 def _owners(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:

@@ -141,6 +141,11 @@ class TextFormat:
         own = [pair for pair in tags.pairs if pair[0] != _SHARED_OPENER]
         return ReasoningTags(tuple(opener for opener, _ in own), tuple(closer for _, closer in own)) if own else None
 
+    @property
+    def tail_texts(self) -> tuple[str, ...]:
+        """Texts without one of which the end of a prompt does not show this family."""
+        return (*self.tails, *(self._own_reasoning.openers if self._own_reasoning is not None else ()))
+
     def tail_in(self, prompt_tail: str) -> Tail | None:
         """Return what at the end of a prompt shows this family: its opener of reasoning, or another text of its own."""
         own = self._own_reasoning

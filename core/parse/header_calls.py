@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
-from prompt_debugger.core.base.types.frozen import value
+from prompt_debugger.core.base.types.frozen import replace, value
 from prompt_debugger.core.parse.arguments import Arguments, read_arguments
 from prompt_debugger.core.parse.call_object import CallKeys, call_from_object
 from prompt_debugger.core.parse.json_scan import scan_json

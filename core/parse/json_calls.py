@@ -10,12 +10,13 @@ The JSON decides where a call ends, so that tags inside strings do no harm.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.parse.call_object import CallKeys, break_call, call_from_object, read_call
 from prompt_debugger.core.parse.json_scan import scan_json
 from prompt_debugger.core.parse.mentions import is_sure

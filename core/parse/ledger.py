@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 
 from prompt_debugger.core.base.types import (
@@ -33,6 +32,7 @@ from prompt_debugger.core.base.types import (
     Span,
     ToolCallAttempt,
 )
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.parse.align import Match, align, gaps_between
 from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.matching import MessageCall, match_calls, message_calls, same_arguments, unmatched_calls
@@ -59,10 +59,13 @@ class Claims:
 
     def free_spans(self, span: Span) -> list[Span]:
         """Return the stretches of `span` that nothing has claimed."""
+        codes = self._codes[span.start : span.stop]
+        if not any(codes):  # as most are when they are asked for
+            return [Span(span.start, span.start + len(codes))] if codes else []
         free: list[Span] = []
         position = span.start
-        for code, run in groupby(self._codes[span.start : span.stop]):
-            length = sum(1 for _ in run)
+        for code, run in groupby(codes):
+            length = len([*run])
             if code == 0:
                 free.append(Span(position, position + length))
             position += length
@@ -72,7 +75,7 @@ class Claims:
         """Yield the account, one entry per owner and stretch; unclaimed text is lost."""
         position = 0
         for code, run in groupby(self._codes):
-            length = sum(1 for _ in run)
+            length = len([*run])
             fate, target = self._owners[code]
             yield LedgerEntry(Span(position, position + length), fate, target)
             position += length
@@ -285,6 +288,8 @@ class _Accountant:
         Text that occurs there letter by letter may contain markup; else text without its
         markup is tried first, as servers strip special tokens before they parse.
         """
+        if not field.unexplained():
+            return
         whole = Span(0, len(self._raw))
         meant = [s.char_span for s in self._parsed.segments if s.kind not in (SegmentKind.MARKUP, SegmentKind.END)]
         everything = Pieces(self._raw, self._claims.free_spans(whole))

@@ -14,7 +14,6 @@ reasoning are exactly the segments of their kind, joined.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from prompt_debugger.core.base.protocols import ReadContext
@@ -27,7 +26,7 @@ from prompt_debugger.core.base.types import (
     Span,
     ToolCallAttempt,
 )
-from prompt_debugger.core.base.types.frozen import value
+from prompt_debugger.core.base.types.frozen import replace, value
 from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.conventions import COMMON_ENDS, Conventions
 from prompt_debugger.core.parse.cut_markers import cut_marker_start, cut_structure_start

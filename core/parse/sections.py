@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.parse.reading import CallScanner, Scan
 
 

@@ -10,10 +10,17 @@ does not hold, and what they read gets it back; no position changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
-from prompt_debugger.core.base.types import JSON, FormatScore, ParsedMessage, Token, TokenKind, ToolCallAttempt
-from prompt_debugger.core.base.types.frozen import value
+from prompt_debugger.core.base.types import (
+    JSON,
+    FormatScore,
+    ParsedMessage,
+    Token,
+    TokenKind,
+    TokenTable,
+    ToolCallAttempt,
+)
+from prompt_debugger.core.base.types.frozen import replace, value
 
 _PRIVATE = range(0xE000, 0xF8FF)  # code points that no standard gives a meaning to
 _CONTROL = (TokenKind.SPECIAL, TokenKind.ADDED)
@@ -73,9 +80,12 @@ class HiddenMarkers:
 def hide_spelled_markers(raw: str, tokens: Sequence[Token], special_texts: Iterable[str]) -> HiddenMarkers | None:
     """Hide texts of special tokens that no control token of the output wrote; `None` if there are none."""
     written: set[int] = set()
-    for token in tokens:
-        if token.kind in _CONTROL:
-            written.update(range(*token.char_span))
+    if isinstance(tokens, TokenTable):  # whose tokens need not be made to learn their kinds
+        for index, kind in enumerate(tokens.kinds):
+            if kind in _CONTROL:
+                written.update(range(tokens.edges[index], tokens.edges[index + 1]))
+    else:
+        written.update(place for token in tokens if token.kind in _CONTROL for place in range(*token.char_span))
     starts = sorted({start for text in special_texts if text for start in _places(raw, text)} - written)
     if not starts:
         return None

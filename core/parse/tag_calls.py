@@ -12,10 +12,11 @@ is not a structure.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.json_scan import scan_json

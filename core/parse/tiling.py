@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import Segment, SegmentKind, Span
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.parse.conventions import TURN_ENDS, Conventions
 from prompt_debugger.core.parse.scan import is_quoted_inline
 

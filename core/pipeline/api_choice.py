@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import Api, JSONObject, Notice, Request, Server
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.base.wire import endpoint_of, name_model
 from prompt_debugger.core.complete import ServerClient, engine_of, taken_by_api
 from prompt_debugger.core.request import convert_as, to_api

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
 
 from prompt_debugger.core.base.comparable import compare_outputs
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.base.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
+from prompt_debugger.core.base.types import (
+    Comparability,
+    JSONObject,
+    Parse,
+    ParsedMessage,
+    Span,
+    Token,
+    TokenTable,
+    Trace,
+)
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.formats import read_scored
 from prompt_debugger.core.parse import TOGETHER, build_ledger
 from prompt_debugger.core.parse.spelled_markers import hide_spelled_markers
@@ -92,6 +101,9 @@ def add_token_spans(parsed: ParsedMessage, tokens: Sequence[Token]) -> ParsedMes
     """Return `parsed` with the token span of every call filled in."""
 
     def token_span(char_span: Span) -> Span:
+        if isinstance(tokens, TokenTable):  # whose tokens need not be made to find them
+            start = bisect_right(tokens.edges, char_span.start, 1) - 1
+            return Span(start, bisect_left(tokens.edges, char_span.stop, 0, len(tokens)))
         first = bisect_right(tokens, char_span.start, key=lambda token: token.char_span.stop)
         return Span(first, bisect_left(tokens, char_span.stop, key=lambda token: token.char_span.start))
 

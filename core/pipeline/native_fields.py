@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import Api, ChatResult, Finding, FindingEvidence, JSONObject, Trace
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete.dialects._received import objects_of_stream
 from prompt_debugger.core.complete.shapes import parse_object
 from prompt_debugger.core.request import convert_as, place_in

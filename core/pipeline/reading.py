@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import ChatResult, Finding, Parse, ParserOutcome, Trace, Verdict
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
 from prompt_debugger.core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
 from prompt_debugger.core.diagnose.schemas import CheckKey, SchemaCheck, Violation, check_keys, knowing

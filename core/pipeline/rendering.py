@@ -8,12 +8,13 @@ template there is no local prompt, without a tokenizer there are no tokens, and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete import ENGINES, Gathered, engine_of
 from prompt_debugger.core.complete.model_root import believable_root
 from prompt_debugger.core.pipeline.explained import explained_for

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import ReadContext
@@ -23,6 +22,7 @@ from prompt_debugger.core.base.types import (
     Span,
     ToolCallAttempt,
 )
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete import ENGINES, families_of_parser
 from prompt_debugger.core.formats import FORMATS, GENERIC, TABLES, read_scored
 from prompt_debugger.core.parse.call_segments import segments_of_call

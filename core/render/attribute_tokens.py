@@ -6,9 +6,9 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
 
 from prompt_debugger.core.base.types import NOWHERE, Origin, Prompt, PromptSpan, SpanKind, TokenKind, TokenTable
+from prompt_debugger.core.base.types.frozen import replace
 
 _FROM_REQUEST = frozenset({SpanKind.REQUEST, SpanKind.ESCAPED, SpanKind.SCALAR, SpanKind.STRUCTURE})
 _MARKER = re.compile(r"[<\[|].*[>\]|]", re.DOTALL)
@@ -48,6 +48,7 @@ def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple
     stops: list[float] = [span.char_span.stop for span in spans]
     following: list[float] = [*starts[1:], math.inf]
     places: dict[Origin, int] = {}
+    known: dict[tuple[str | None, int | None, bool], int] = {}  # of places with one span: found without an `Origin`
     found: list[int] = []
     index, first, count, tokens = 0, 0, len(spans), len(edges) - 1
     while index < tokens:
@@ -57,7 +58,13 @@ def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple
         stop = edge if edge > start else start + 1
         after = index + 1
         if first < count and following[first] >= stop > starts[first]:
-            place = places.setdefault(_origin([spans[first]]), len(places))
+            span = spans[first]
+            is_request = span.kind in _FROM_REQUEST
+            key = span.field if is_request else None, span.template_line, is_request
+            found_place = known.get(key)
+            if found_place is None:
+                found_place = known[key] = places.setdefault(Origin(*key), len(places))
+            place = found_place
             # Those that come next and end in the same span have the same origin; the one that leaves it has its own.
             end = min(stops[first], following[first])
             inside = bisect_left(edges, end, after)

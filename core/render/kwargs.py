@@ -7,9 +7,9 @@ reasoning parser, where they are the only way to learn that thinking is off.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from prompt_debugger.core.base.types import JSON, JSONObject, KwargSource, TemplateKwarg, WeakerValue
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.render.job import RenderOutcome, Variable
 from prompt_debugger.core.render.request_variables import NOT_VARIABLES, REQUEST_KWARGS, Variables, is_unset
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias
@@ -13,6 +12,7 @@ from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Tokenizer
 from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, PromptSpan, TokenTable
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import add_reads, explain_kwargs
 from prompt_debugger.core.render.request_variables import Variables, read_variables

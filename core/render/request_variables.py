@@ -9,11 +9,11 @@ stay exactly as they were pasted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.render.job import Variable
 
 # Parameters of the reference library's `apply_chat_template`: they never become template variables.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.protocols import RequestChange, Tokenizer
 from prompt_debugger.core.base.text import excerpt, first_divergence
 from prompt_debugger.core.base.types import JSONObject, Prompt, PromptSpan, Span, SpanKind, TokenTable
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.render.align import align_spans, find_fields, likeness
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.explanations import Attempt, Hypothesis

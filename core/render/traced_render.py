@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,12 +16,13 @@ from typing import NamedTuple
 import jinja2
 
 from prompt_debugger.core.base.types import JSON, PromptSpan, Span
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.render.inspect import inspect_template
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
 from prompt_debugger.core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
 from prompt_debugger.core.render.trace.derive import unwrap
 from prompt_debugger.core.render.trace.environment import TracedTemplate, compile_traced
-from prompt_debugger.core.render.trace.rows import Row, SourceMap, build_rows
+from prompt_debugger.core.render.trace.rows import Row, SourceMap, build_rows, source_map
 from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind, join_path
 from prompt_debugger.core.render.trace.strings import TracedStr, plain, traced
 from prompt_debugger.core.render.trace.values import TracedDict, TracedList, wrap
@@ -182,7 +182,7 @@ def _cut_tag(text: TracedStr) -> TracedStr:
 
 
 def _spans(rows: list[Row], source: str) -> tuple[PromptSpan, ...]:
-    places = SourceMap(source)
+    places = source_map(source)
     known: dict[int, tuple[int | None, int | None]] = {-1: (None, None)}  # one expression may print 100,000 rows
     spans: list[PromptSpan] = []
     position = 0

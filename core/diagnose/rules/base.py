@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from prompt_debugger.core.base.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, advise
@@ -81,7 +82,11 @@ class TraceRule:
 
     def check(self, trace: Trace) -> Iterator[Finding]:
         """Report what is wrong, in the order in which it was found."""
-        return map(partial(self._finding, trace), self.find(trace))
+        reports = self.find(trace)
+        first = next(reports, None)
+        if first is None:  # as nearly all say nothing
+            return iter(())
+        return map(partial(self._finding, trace), chain((first,), reports))
 
     def _finding(self, trace: Trace, report: Report) -> Finding:
         return Finding(

@@ -22,6 +22,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Place, SegmentKind, Severity, Stage, ToolCallAttempt, Trace
@@ -49,13 +50,14 @@ def find(trace: Trace) -> Iterator[Report]:
     if certainty is None or trace.parse is None:
         return
     raw, numbers = trace.parse.raw, message_indices(trace)
-    last_closer, open_from = last_closer_in(raw), _opened_at(trace, raw)
-    closed_from = min((at + len(closer) for closer, at in _first_closers(raw)), default=len(raw) + 1)
+    last_closer = cache(lambda: last_closer_in(raw))  # most runs have no call that asks for it
+    open_from = cache(lambda: _opened_at(trace, raw))
+    closed_from = cache(lambda: min((at + len(closer) for closer, at in _first_closers(raw)), default=len(raw) + 1))
     for index, call in enumerate(trace.parse.parsed.calls):
         if call.status is CallStatus.TRUNCATED:
             continue
         returned = numbers.get(index)
-        is_draft = call.place is Place.REASONING and call.char_span.stop <= last_closer
+        is_draft = call.place is Place.REASONING and call.char_span.stop <= last_closer()
         if is_draft and returned is not None:
             yield Report(
                 title=f"A draft of a call to `{call.name}` inside reasoning was returned as a call.",
@@ -64,7 +66,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 fix=_LEAVE_ALONE,
                 certainty=certainty,
             )
-        elif not is_draft and returned is None and open_from <= call.char_span.start < closed_from:
+        elif not is_draft and returned is None and open_from() <= call.char_span.start < closed_from():
             yield Report(
                 title=f"The call to `{call.name}` is inside unfinished reasoning, and the server did not return it.",
                 detail=f"{_describe_place(call, raw)}; the reasoning block never closes before it.",
@@ -76,7 +78,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 certainty=certainty,
             )
     for found in invented_calls(trace):
-        if found.name_span is not None and is_draft_as_text(found, last_closer):
+        if found.name_span is not None and is_draft_as_text(found, last_closer()):
             yield Report(
                 title=f"A call to `{found.call.name}` that reasoning quotes was returned as a call.",
                 detail=(

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from prompt_debugger.core.base.comparable import NEW_IN_EVERY_RUN, NOT_IN_SNIPPET
 from prompt_debugger.core.base.json_values import decode_json
@@ -49,7 +50,7 @@ def find(trace: Trace) -> Iterator[Report]:
     prompt = prompt_of(trace)
     if prompt is None:
         return
-    haystack = remove_whitespace(prompt.text)
+    haystack = cache(lambda: remove_whitespace(prompt.text))  # most texts are found without it
     made_up = [made for notice in trace.request.notices for made in _PLACEHOLDER.findall(notice.message)]
     known = [field for field in message_texts(trace.request) if not any(made in field.text for made in made_up)]
     absent = [field for field in known if not _occurs(field, prompt, haystack)]
@@ -81,7 +82,7 @@ def _as_one_string(absent: list[TextField]) -> Iterator[Step]:
         yield Step(f"Send `{content}` as one string, or start vLLM with `--chat-template-content-format string`.")
 
 
-def _occurs(field: TextField, prompt: Prompt, dense_prompt: str) -> bool:
+def _occurs(field: TextField, prompt: Prompt, dense_prompt: Callable[[], str]) -> bool:
     text = remove_blocks(field.text, _THINK_PAIRS) if field.role == "assistant" else field.text
     closer = next((pair.closer for pair in TABLES.reasoning_pairs if pair.closer in text), None)
     if field.role == "assistant" and closer is not None:
@@ -93,9 +94,9 @@ def _occurs(field: TextField, prompt: Prompt, dense_prompt: str) -> bool:
         return True
     if any(json.dumps(core, ensure_ascii=ascii_only)[1:-1] in prompt.text for ascii_only in (True, False)):
         return True
-    if remove_whitespace(core) in dense_prompt:
+    if remove_whitespace(core) in dense_prompt():
         return True
-    return _occurs_as_json(core, dense_prompt)
+    return _occurs_as_json(core, dense_prompt())
 
 
 def _occurs_as_json(text: str, dense_prompt: str) -> bool:

@@ -42,8 +42,11 @@ def find(trace: Trace) -> Iterator[Report]:
     certainty = comparison(trace)
     if certainty is None or trace.parse is None:
         return
+    invented = [*invented_calls(trace)]
+    if not invented:
+        return
     last_closer = last_closer_in(trace.parse.raw)
-    calls = [found for found in invented_calls(trace) if not is_draft_as_text(found, last_closer)]
+    calls = [found for found in invented if not is_draft_as_text(found, last_closer)]
     without_text = [found for found in calls if found.name_span is None]
     named = [found for found in without_text if _begins_call(trace.parse.raw, found.call.name)]
     if named:

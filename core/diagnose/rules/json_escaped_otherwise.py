@@ -38,6 +38,8 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     written = {*"".join(texts_inside(body_of(trace).get("tools")))}
     characters = {char for char in written if char in _HTML or ord(char) > 0x7F}
+    if not characters:
+        return
     escapes = {char: _escape(char) for char in sorted(characters)}
     lower = prompt.text.lower()
     found = {

@@ -39,6 +39,8 @@ def find(trace: Trace) -> Iterator[Report]:
     prompt, vocabulary = prompt_of(trace), trace.vocabulary
     if prompt is None or not prompt.tokens or vocabulary is None or vocabulary.bos_id is None:
         return
+    if not vocabulary.adds_bos and "bos_token" not in (prompt.template or ""):
+        return
     first = prompt.tokens[0]
     template = _JINJA_COMMENT.sub("", prompt.template or "")
     reasons = [

@@ -32,6 +32,8 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, end_texts, in_raw
 from prompt_debugger.core.formats import TABLES
 
+_CONTROL = (TokenKind.SPECIAL, TokenKind.ADDED)
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the first place after which nothing should follow."""
@@ -98,9 +100,13 @@ def _special_spans(trace: Trace, texts: frozenset[str]) -> Iterator[Span]:
 def _find_by_token(tokens: Sequence[Token], texts: frozenset[str]) -> Iterator[Span]:
     """Yield control tokens only: the same text spelled with ordinary tokens is prose."""
     if isinstance(tokens, TokenTable):  # whose tokens need not be made to find a few of them
-        tokens = [tokens[at] for at, kind in enumerate(tokens.kinds) if kind is not TokenKind.TEXT]
+        edges = tokens.edges
+        for at, kind in enumerate(tokens.kinds):
+            if kind in _CONTROL and tokens.text[edges[at] : edges[at + 1]] in texts:
+                yield Span(edges[at], edges[at + 1])
+        return
     for token in tokens:
-        if token.text in texts and token.kind in (TokenKind.SPECIAL, TokenKind.ADDED):
+        if token.text in texts and token.kind in _CONTROL:
             yield token.char_span
 
 

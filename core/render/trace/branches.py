@@ -40,6 +40,9 @@ class Place:
     is_counted: bool = False
 
 
+_MAX_KNOWN = 64  # ways through a template that are remembered
+
+
 @dataclass(slots=True)
 class BranchMap:
     """The branches of one template and the counters of the render under way.
@@ -53,6 +56,7 @@ class BranchMap:
     places: list[Place] = field(default_factory=list)
     by_keyword: dict[int, list[int]] = field(default_factory=dict)
     counts: list[int] = field(default_factory=list)
+    _known: dict[tuple[str, tuple[int, ...]], tuple[Branch, ...]] = field(default_factory=dict)
 
     def add(self, kind: str, expression: str, start: int, stop: int, statement: int | None = None) -> int:
         """Note a place and return its index."""
@@ -79,9 +83,16 @@ class BranchMap:
 
     def branches(self, source: str) -> tuple[Branch, ...]:
         """Return the branches with their counts, by their place in the source."""
-        counted = [(place, index) for index, place in enumerate(self.places) if place.is_counted]
-        counted.sort(key=_sort_key)
-        return tuple(self._branch(source, place, index) for place, index in counted)
+        key = source, tuple(self.counts)
+        found = self._known.get(key)  # requests of one kind go the same ways
+        if found is None:
+            counted = [(place, index) for index, place in enumerate(self.places) if place.is_counted]
+            counted.sort(key=_sort_key)
+            found = tuple(self._branch(source, place, index) for place, index in counted)
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            self._known[key] = found
+        return found
 
     def _branch(self, source: str, place: Place, index: int) -> Branch:
         runs = self.counts[runs_slot(index)]

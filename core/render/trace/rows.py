@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -226,8 +227,18 @@ class SourceMap:
 
     def __init__(self, source: str) -> None:
         self._starts = [0, *(match.end() for match in re.finditer("\n", source))]
+        self._known: dict[int, tuple[int, int]] = {}  # no more than the source has characters
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return line and column, both from 1."""
-        index = bisect_right(self._starts, offset) - 1
-        return index + 1, offset - self._starts[index] + 1
+        found = self._known.get(offset)
+        if found is None:
+            index = bisect_right(self._starts, offset) - 1
+            found = self._known[offset] = index + 1, offset - self._starts[index] + 1
+        return found
+
+
+@lru_cache(maxsize=32)
+def source_map(source: str) -> SourceMap:
+    """Return the lines and columns of a template, which every render of it asks for."""
+    return SourceMap(source)

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+
+from pydantic_core import to_json
 
 from prompt_debugger.core.base.types import JSON, Entry, JSONObject, Prompt, Trace
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.base.types.tokens import Origin, TokenKind, TokenTable, written_tokens
 from prompt_debugger.core.report.wire.traces import trace_to_line
 
@@ -95,8 +97,8 @@ def _columns(tokens: object, text: str) -> JSONObject | None:
     if not isinstance(tokens, TokenTable) or tokens.text != text:
         return None
     return {
-        "ids": list(tokens.ids),
-        "edges": list(tokens.edges),
+        "ids": [*tokens.ids],
+        "edges": [*tokens.edges],
         "entries": _entries(tokens.entries),
         "odd": _entries(tokens.odd),
         "origins": [list(origin) for origin in tokens.origins],
@@ -106,7 +108,7 @@ def _columns(tokens: object, text: str) -> JSONObject | None:
 
 
 def _entries(entries: Mapping[int, Entry]) -> JSONObject:
-    return {str(key): [piece.hex(), kind.value] for key, (piece, kind) in entries.items()}
+    return {str(key): [piece.hex(), kind._value_] for key, (piece, kind) in entries.items()}
 
 
 def _tokens(table: JSONObject, text: str) -> JSON:
@@ -138,4 +140,10 @@ def _read(entries: JSON) -> dict[int, Entry]:
 
 
 def _dense(value: JSON) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    """Return a value of numbers and texts as one line, in ASCII alone."""
+    try:
+        text = to_json(value).decode()
+    except ValueError:  # half a surrogate pair
+        text = ""
+    is_plain = text.isascii() and "\x7f" not in text and bool(text)
+    return text if is_plain else json.dumps(value, separators=(",", ":"))

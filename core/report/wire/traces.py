@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from operator import attrgetter
 from typing import cast
 
@@ -26,6 +26,7 @@ from prompt_debugger.core.base.types import (
     Trace,
     VllmOutcome,
 )
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.report.wire.documents import CallRecord, ParseDocument, RenderDocument, RunDocument
 from prompt_debugger.core.report.wire.form import dump_document, load_document, write_document, write_line
 

@@ -8,7 +8,7 @@ read becomes a row that says so.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from prompt_debugger.core.base.account import count_calls, is_compared, outcomes_of_calls
@@ -26,6 +26,7 @@ from prompt_debugger.core.base.types import (
     Severity,
     Trace,
 )
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gather_from_answer
 from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.pipeline.api_choice import Asked, asked_by, seen_by

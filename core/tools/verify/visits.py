@@ -14,11 +14,11 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import DebuggerError, SandboxError
 from prompt_debugger.core.base.types import JSONObject, Server
+from prompt_debugger.core.base.types.frozen import replace
 from prompt_debugger.core.complete import Decoding, Known, MustAskError, UnaskedClient, known_by
 from prompt_debugger.core.complete.answers import read_chat_text
 from prompt_debugger.core.pipeline.rendering import Renderer

@@ -12,6 +12,7 @@ from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.base.types import ChatResult, Finding, JSONObject, Request, Severity, Stage, Trace
 from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
 from prompt_debugger.core.diagnose.blame import mark_followers, worst_first
+from prompt_debugger.core.diagnose.fields import calls_of_message, remembering, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 
@@ -188,3 +189,20 @@ def test_in_a_part_only_what_is_true_of_the_whole_is_reported_and_a_crash_always
 
     assert [one.code for one in whole] == ["PD400", "PD401", CRASH_CODE]
     assert [one.code for one in part] == ["PD401", CRASH_CODE]
+
+
+def test_calls_and_tools_are_read_once_while_rules_are_asked_and_anew_after_it() -> None:
+    function: JSONObject = {"name": "f", "arguments": "{}"}
+    message: JSONObject = {"tool_calls": [{"id": "a", "type": "function", "function": function}]}
+    request = Request({"tools": [{"type": "function", "function": {"name": "f"}}]}, "")
+
+    with remembering():
+        calls, tools = calls_of_message(message), request_tools(request)
+        assert calls_of_message(message) is calls
+        assert calls_of_message(message, "messages[1]")[0].field == "messages[1].tool_calls[0]"
+        assert calls_of_message({"tool_calls": [{"id": "b", "function": function}]})[0].id == "b"
+        assert request_tools(request) is tools
+        assert request_tools(Request({}, "")) == ()
+    function["name"] = "g"
+
+    assert calls_of_message(message)[0].name == "g"

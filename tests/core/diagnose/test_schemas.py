@@ -189,3 +189,22 @@ def test_no_more_violations_are_listed_than_are_of_use() -> None:
 
     assert found is not None
     assert [one.path for one in found] == [f"$[{index}]" for index in range(20)]
+
+
+def test_a_schema_that_changed_is_looked_at_again() -> None:
+    schema: JSONObject = {"type": "object", "required": ["a"]}
+    before = SchemaCheck(schema).violations({"b": 1})
+    schema["required"] = ["b"]
+
+    assert before is not None
+    assert [one.message for one in before] == ["'a' is a required property"]
+    assert SchemaCheck(schema).violations({"b": 1}) == ()
+
+
+def test_whole_numbers_and_fractions_of_a_schema_are_told_apart() -> None:
+    whole: JSONObject = {"const": 1, "title": "n"}
+    broken: JSONObject = {"const": 1.0, "title": "n"}
+
+    shown = [SchemaCheck(schema).violations(2) for schema in (whole, broken, whole)]
+
+    assert [one[0].message if one else "" for one in shown] == ["1 was expected", "1.0 was expected", "1 was expected"]

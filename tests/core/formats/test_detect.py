@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.formats import FORMATS, TextFormat, pick_format, read_scored, score_formats
+from prompt_debugger.core.formats._detect import Detector
 from tests import strategies
 from tests.core.formats.scenarios import written
 
 MARKERS = sorted({text for one in FORMATS.values() for text in (*one.cut_texts, *(mark.text for mark in one.marks))})
 TAILS = ("", "<think>\n", "<|im_assistant|>assistant<|im_middle|>", "<|start|>assistant", "<seed:think>", "◁think▷")
+DETECTOR = Detector(FORMATS)
+TAIL_PIECES = sorted({"<|im_end|>", "\n", "user", *(text for one in FORMATS.values() for text in one.tail_texts)})
 KIMI = '<|tool_call_begin|>functions.search:0<|tool_call_argument_begin|>{"q": "x"}<|tool_call_end|>'
 
 
@@ -93,3 +96,10 @@ def test_a_call_without_marks_is_read_once_by_its_family(monkeypatch):
     _, readers = asked(monkeypatch, json.dumps({"name": "search", "parameters": {"q": "x"}}))
 
     assert readers == ["llama3_json"]
+
+
+@given(st.lists(st.sampled_from(TAIL_PIECES), max_size=5).map("".join))
+def test_the_end_of_a_prompt_is_looked_up_as_family_by_family(tail):
+    one_by_one = {name for name, one in FORMATS.items() if one.tail_in(tail) is not None}
+
+    assert set(DETECTOR._list_by_tail(tail)) == one_by_one

@@ -86,3 +86,14 @@ def test_a_damaged_run_is_refused(damage):
 
     with pytest.raises(ValueError):  # whatever its words
         open_dense({**json.loads(json.dumps(whole)), **damage})
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9", "\x7f", "\ud83c", 'a"b\\', "plain"])
+def test_a_line_is_ascii_whatever_a_field_is_called(name):
+    table = TokenTable("a", (7,), (0, 1), {7: Entry(b"a", TokenKind.TEXT)}, {}, (Origin(name, 1, True),), (0,))
+    trace = Trace(request=Request(BODY, "{}"), prompt=prompt("server", "a", tokens=table))
+
+    tables = trace_to_dense_line(trace).partition('"tables":')[2]
+
+    assert json.dumps(name) in tables
+    assert all(" " <= char <= "~" for char in tables)

@@ -8,6 +8,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
+from prompt_debugger.core.base.types.frozen import replace as replace_fields
 from prompt_debugger.core.base.types.frozen import value
 
 
@@ -86,3 +87,31 @@ def test_values_are_compared_copied_and_pickled_as_such():
     assert made == pickle.loads(pickle.dumps(made))
     assert Ours(7, (3,)) == replace(made, first=7)
     assert repr(made) == "Ours(first=1, second=(3,), third={})"
+
+
+@pytest.mark.parametrize(
+    ("given", "changes"),
+    [
+        (Ours(1), {}),
+        (Ours(1, third={"a": 1}), {"second": ()}),
+        (OursBelow(1, own="x"), {"own": "y", "first": 3}),
+        (Theirs(1), {"first": 2}),
+    ],
+)
+def test_a_copy_has_the_changes_and_everything_else(given, changes):
+    assert replace_fields(given, **changes) == replace(given, **changes)
+    assert type(replace_fields(given, **changes)) is type(given)
+
+
+def test_a_copy_shares_its_values_and_leaves_the_original_alone():
+    given = Ours(1, third={"a": 1})
+
+    made = replace_fields(given, first=2)
+
+    assert (given.first, made.first) == (1, 2)
+    assert made.third is given.third
+
+
+def test_a_field_that_a_class_lacks_cannot_be_changed():
+    with pytest.raises(TypeError, match="colour"):
+        replace_fields(Ours(1), colour=2)
