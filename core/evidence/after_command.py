@@ -10,7 +10,7 @@ from prompt_debugger.core.evidence.answers.read import is_answer, is_event_list
 from prompt_debugger.core.evidence.values.json_of import json_of
 
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
-_CUT_START = re.compile(r'(?m)^\{\s{0,9}"(?:id|object|created|model|choices)"\s{0,3}:')
+_CUT_START = re.compile(r'(?m)^\{\s{0,9}"(?:id|object|created|model|choices|candidates)"\s{0,3}:')
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _DECODER = json.JSONDecoder()
 _EVENTS_CHARS = 20_000  # in which the second event of a stream must be
@@ -38,10 +38,11 @@ def answer_after_command(text: str) -> int | None:
 
 
 def cut_answer_in(text: str) -> str | None:
-    """Return the answer with which a text ends and that was not copied to its end; `None` if it ends with none."""
+    """Return the answer with which a text ends and that is not complete JSON; `None` if it ends with none."""
     found = _CUT_START.search(text)
     rest = "" if found is None else text[found.start() :].strip()
-    return rest if '"choices"' in rest and json_of(rest) is None else None
+    is_answer_begun = any(name in rest for name in ('"choices"', '"candidates"'))
+    return rest if is_answer_begun and json_of(rest) is None else None
 
 
 def cut_answer_after_command(text: str) -> int | None:

@@ -49,7 +49,7 @@ from prompt_debugger.core.known_errors import Cause, classes_of
 MAX_BLOCKS = 200
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
 _WANTED = "The line above says that this is what ought to come; what came instead was not read."
-_ANSWER_CUT = "An answer in the text ends before its end, and was not read: paste all of it."
+_ANSWER_CUT = "An answer in the text is not complete, and was not read: paste all of it."
 _STREAM_END = "data: [DONE]"  # the rest of the stream was not recognized
 _CALL_LEAD = re.compile(r"\b(?:arguments?|args|tools?|functions?|calls?)\b", re.IGNORECASE)
 

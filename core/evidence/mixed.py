@@ -288,6 +288,8 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
         return {*merged.holds} >= {*whole.holds}  # the same without the talk around it
     if whole.form is Form.STREAM and _ends_and_goes_on(blocks):
         return True
+    if whole.form is Form.COMMAND and {*merged.holds} == {*whole.holds}:
+        return any(note.startswith("The log shows") for note in merged.notes)  # below the command
     strong = {*merged.holds} & _STRONG
     if whole.form is Form.ERROR and strong & _ANSWERS and not is_known(whole) and not has_class(whole):
         return True  # a program's words, together with the answer that it could not use

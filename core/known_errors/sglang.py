@@ -242,6 +242,21 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SETTING,
     ),
     KnownError(
+        "Number of tokens in multimodal embedding does not match those in the input text. Got {text:int} tokens in the "
+        "text but {media:int} tokens from multimodal embeddings.",
+        Stage.REQUEST,
+        "The prompt has placeholders for more media than came with the request, or than were read: an image that could "
+        "not be fetched, one that a gateway dropped, or a message that has a placeholder written into its text.",
+        "Compare the content parts of the request, as it reached the server, with its texts: each image, video and "
+        "audio must come as a part, and no text may have the model's placeholders. Update the server as well: releases "
+        "differ in what they do with a part of a long prompt.",
+        "https://github.com/sgl-project/sglang/issues/38022",
+        example="Number of tokens in multimodal embedding does not match those in the input text. Got 12 tokens in the "
+        "text but 0 tokens from multimodal embeddings.",
+        field="messages",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
         "Tokens not accepted: {token}",
         Stage.COMPLETE,
         "The grammar for structured output, or for calls, did not accept a token that was written: another feature "

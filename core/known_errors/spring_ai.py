@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors.base import KnownError
+from prompt_debugger.core.known_errors.base import Cause, KnownError
 
 MAKER = "Spring AI"
 
@@ -18,5 +18,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "skill or of an agent, describe in the prompt how that is called.",
         "https://github.com/spring-projects/spring-ai/issues/4734",
         example="java.lang.IllegalStateException: No ToolCallback found for tool name: finish",
+    ),
+    KnownError(
+        "{status:int} Bad Request from POST http{address}",
+        Stage.COMPLETE,
+        "Spring's client reports only status and address of an answer; the server's words are in its body.",
+        "Print the body where the program catches the exception (`getResponseBodyAsString()`), or look into the log of "
+        "the server; `capture` records request and answer.",
+        "https://github.com/spring-projects/spring-ai/issues/3437",
+        example="WebClientResponseException$BadRequest: 400 Bad Request from POST http://localhost:8000/v1/chat/completions",
+        cause=Cause.UNCLEAR,
     ),
 )

@@ -9,6 +9,16 @@ MAKER = "Vercel's AI SDK"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "No object generated: the model did not return a response.",
+        Stage.COMPLETE,
+        "The answer had no text: a thinking model may have spent all of `maxOutputTokens` on its thoughts, or the "
+        "answer is in another field than the SDK reads.",
+        "Look at `finishReason` and at the tokens of reasoning in `usage`: with `length`, raise `maxOutputTokens` or "
+        "ask for less thinking; otherwise record the answer (`capture`) and paste it.",
+        "https://github.com/vercel/ai/issues/8237",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
         "Model tried to call unavailable tool '{name}<{rest}'.",
         Stage.PARSE,
         "The name of the call contains markup of the model's notation: the server's parser took more of what the model "

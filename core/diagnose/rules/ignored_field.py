@@ -46,6 +46,7 @@ _IN_LOG = re.compile(r"fields were present in the request but ignored: \{([^}\n]
 # Models that their vendors serve alone: what vLLM does with a field says nothing of a request for one.
 _OF_VENDOR = re.compile(r"(?:^|[./:_-])(?:claude|sonnet|opus|haiku|gemini)(?:[._-]|$)", re.IGNORECASE)
 _OTHER_SERVER = "Which server this request is for is not known; another one may read it."
+_LIMITS = ("max_tokens", "max_completion_tokens")
 _MAX_IN_LOG = 12  # fields
 _KWARGS = (
     "Send the request to `/v1/chat/completions`, where servers read that field (mlx-openai-server does not on "
@@ -138,7 +139,10 @@ def _in_log(trace: Trace) -> Iterator[Report]:
         if (found := _IN_LOG.search(line)) is not None
         for name in found[1].split(",")
     }
+    is_cut = trace.chat is not None and trace.chat.finish_reason == "length"
     for name, line in [*said.items()][:_MAX_IN_LOG]:
+        if is_cut and name in _LIMITS and name in trace.request.body:
+            continue  # of this request it was read
         successor = f"Send {SUCCESSORS[name]} in its place." if name in SUCCESSORS else None
         effect = "What the template should read from it did not arrive." if name == "chat_template_kwargs" else ""
         yield Report(

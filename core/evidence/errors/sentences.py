@@ -36,7 +36,7 @@ _LOG_LINE = re.compile(
     r"\[?(?:INFO|DEBUG|WARN|WARNING|ERROR)\b|"
     r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| |srv |slot |time=\d{4}-|\[GIN\] )"
 )
-_LABEL = re.compile(r"\[[\w./ -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
+_LABEL = re.compile(r"\[[\w./: -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
 _CODE = re.compile(r"(?<![`\w])`([^`\n]{15,1500})`(?!`)")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:(?:```|~~~)\w{0,20}|`)[ \t]*(?=\n|\Z)")
 _STACK = re.compile(

@@ -153,5 +153,6 @@ CLASSES: tuple[ErrorClass, ...] = (
         "sent; the message names each setting, what is wrong with it, and the value that it has.",
         "Correct the setting in the configuration file or the command: what it may be is in the message, or in the "
         "documentation of the installed release. Requests need no change.",
+        is_distinctive=False,
     ),
 )

@@ -265,6 +265,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=r"\btool_calls\b|must be",
     ),
     ErrorClass(
+        "template-failed-unsaid",
+        r"(?:\b(?:fail(?:s|ed|ing|ure)?|errors?|unable)\b.{0,60}?\btemplates?(?: (?:errors?|failed|rendering))?"
+        r"|\btemplate (?:rendering )?(?:errors?|failed|failure))\W{0,4}\Z",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The chat template failed",
+        "These words do not say on what.",
+        "Paste the whole error, or the traceback to its last line: templates raise their own errors, which say what "
+        "they require of the messages. `render REQUEST --chat-template FILE` shows the line and the value there.",
+        around=r"jinja|chat[_ ]?templat|apply_template",
+        has_reason=False,
+    ),
+    ErrorClass(
         "template-refused",
         r"jinja exception|raise_exception|templateerror|error rendering prompt with jinja"
         r"|while executing \w{1,40} at line"

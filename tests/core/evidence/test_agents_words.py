@@ -107,7 +107,7 @@ GPT_OSS = '{"error": {"message": "Unknown channel: final json", "type": "server_
 def test_an_unknown_channel_is_said_to_be_of_servers_of_gpt_oss():
     detail = findings_of(GPT_OSS)["PD445"].detail
 
-    assert "comes from servers of gpt-oss." in detail
+    assert "known from servers of gpt-oss." in detail
     assert "vLLM" not in detail
 
 

@@ -60,7 +60,7 @@ CHAIN = (
 
 
 def test_of_a_chain_of_causes_the_last_that_is_understood_counts():
-    found = finding_of(CHAIN.format(last="'max_tokens' must be at least 1, got -5."))
+    found = finding_of(CHAIN.format(last="'max_tokens' must be at least 1, got 0."))
 
     assert found.title.startswith("The value of `max_tokens` is not accepted: 'max_tokens' must be")
     assert found.detail.startswith("HTTP 400: ")

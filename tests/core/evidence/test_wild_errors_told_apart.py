@@ -11,8 +11,10 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding
 from prompt_debugger.core.evidence import Evidence, gather_evidence, show_evidence
+from prompt_debugger.core.evidence.answers.joined_events import join_events
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.readers.fragment import READER as FRAGMENT
+from prompt_debugger.core.evidence.reports.split import split
 from tests.attacks.growth import grows_linearly
 
 
@@ -110,8 +112,8 @@ def test_an_answer_that_was_cut_is_named_where_a_sentence_is_between_it_and_the_
     text = f"I start it:\n\n```\nvllm serve m --port 8000\n```\n\nand ask:\n\n```\n{CURL}```\n\nand this comes:\n\n"
     begun = ANSWER[: ANSWER.index("null")] + '"The sum is'
 
-    assert any("An answer in the text ends" in note for note in read(text + begun).notes)
-    assert not any("An answer in the text ends" in note for note in read(text + ANSWER).notes)
+    assert any("An answer in the text is not complete" in note for note in read(text + begun).notes)
+    assert not any("An answer in the text" in note for note in read(text + ANSWER).notes)
 
 
 def test_fields_of_llama_cpp_may_be_read_where_no_server_is_named():
@@ -173,9 +175,84 @@ def test_a_record_of_something_else_is_no_log():
         read(json.dumps({"level": "INFO", "message": "request", "status": 500}))
 
 
+def event(text, end="null"):
+    return (
+        '{"id": "a", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "'
+        + text
+        + f'"}}, "finish_reason": {end}}}]}}'
+    )
+
+
+def test_a_stream_with_a_remark_in_it_is_one_stream():
+    text = (
+        f"{event('He')}\ndata: {event('l')}\n\n// now the end\n\n"
+        f"data: {event('lo')}\ndata: {event('', chr(34) + 'stop' + chr(34))}\ndata: [DONE]\n"
+    )
+    shown = read(text)
+
+    assert not any("only one was read" in note for note in shown.notes)
+    assert shown.chat is not None
+    assert shown.chat.message["content"] == "Hello"
+    assert "PD310" not in found_in(text)
+
+
+def test_two_streams_with_a_remark_between_them_are_not_joined():
+    other = event("Hi").replace('"a"', '"b"')
+    blocks = split(f"data: {event('He')}\n\n// the other run\n\ndata: {other}\n")
+
+    assert join_events(blocks) == tuple(blocks)
+
+
+def test_a_fence_that_is_not_closed_is_read_to_the_end_of_the_text():
+    text = f"# It never stops\n\n```\n...\ndata: {event('He')}\n\ndata: {event('l')}\n"
+    shown = read(text)
+
+    assert shown.chat is not None
+    assert shown.chat.message["content"] == "Hel"
+
+
+def test_a_log_below_the_command_that_started_the_server_says_how_it_answered():
+    log = '[2026-01-02 03:04:05] INFO:     127.0.0.1:9 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request'
+    command = "python3 -m sglang.launch_server --model a/b --tp 2"
+    notes = read(f"I start it:\n\n```\n{command}\n```\n\nand this comes:\n\n```\n{log}\n```\n").notes
+
+    assert any("answered with 400" in note for note in notes)
+
+
+def test_an_exception_of_java_in_another_class_is_read_by_its_words():
+    name = "org.springframework.web.reactive.function.client.WebClientResponseException$BadRequest"
+    found = found_in(f"{name}: 400 Bad Request from POST http://h:8000/v1/chat/completions\n\tat a.B.c(B.java:3)\n")
+
+    assert "the server's words are in its body" in found["PD100"].detail
+
+
+def test_a_time_in_brackets_is_no_data():
+    said = "Number of tokens in multimodal embedding does not match those in the input text. Got 7 tokens in the text"
+    found = found_in(f"[03:04:05 TP0] {said} but 0 tokens from multimodal embeddings.")["PD100"]
+
+    assert found.title.startswith("The prompt has placeholders for more media")
+
+
+def test_a_limit_by_which_an_answer_was_cut_was_not_ignored():
+    log = "WARNING 01-02 03:04:05 [protocol.py:9] The following fields were present in the request but ignored: {'%s'}"
+    body = {**json.loads(REQUEST), "max_completion_tokens": 3, "colour": "red"}
+    answer = {
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "One two"}, "finish_reason": "length"}]
+    }
+    shown = "The log:\n\n```\n{}\n```\n\nI ask\n\n```json\n{}\n```\n\nand get\n\n```json\n{}\n```\n"
+
+    def titles(field):
+        text = shown.format(log % field, json.dumps(body), json.dumps(answer))
+        return [one.title for one in asyncio.run(show_evidence(read(text))).findings]
+
+    assert "The server ignored `max_completion_tokens`." not in titles("max_completion_tokens")
+    assert "The server ignored `colour`." in titles("colour")
+
+
 def test_reading_below_a_command_and_names_in_prose_grows_linearly():
     assert grows_linearly(lambda size: _try(CURL + '{"id":\n' * size), first=500)
     assert grows_linearly(lambda size: _try("usually " * size + "Ollama\n" + REQUEST), first=500)
+    assert grows_linearly(lambda size: _try(f"data: {event('x')}\n\n// next\n\n" * size), first=20)
     assert grows_linearly(lambda size: _try("ERROR 01-02 03:04:05 [a.py:1] x\ny\n" * size), first=200)
 
 
