@@ -10,6 +10,7 @@ class Reported(StrEnum):
 
     AS_TEXT = "Reported of a call that came as text: "
     JOINED = "Reported of calls that were joined: "
+    REPEATED = "Reported of arguments that came twice: "
     LOST = "Reported of calls that a stream loses: "
     EMPTY = "Reported of a call without its arguments: "
     NOTHING = "Reported of an answer with neither a call nor text: "

@@ -14,6 +14,7 @@ from prompt_debugger.core.evidence.answers.joined_events import join_events
 from prompt_debugger.core.evidence.attempt import Read, is_known, try_read
 from prompt_debugger.core.evidence.copying.broken_json import is_part
 from prompt_debugger.core.evidence.copying.clean import clean
+from prompt_debugger.core.evidence.errors.statements import WORDLESS
 from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes, merge
 from prompt_debugger.core.evidence.forms import Form
@@ -102,7 +103,7 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
         if evidence is not None and (is_end_alone(evidence) or block.text.strip() == _STREAM_END):
             evidence = None
         if evidence is not None:
-            pieces.append(_Piece(block, evidence))
+            pieces.append(_Piece(block, _add_words(evidence, blocks)))
         else:
             left.append(block)
     if not pieces:
@@ -142,6 +143,17 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
         merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread), *_note_cut(pieces, left))
     )
     return replace(merged, others=build_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
+
+
+def _add_words(evidence: Evidence, blocks: Sequence[Block]) -> Evidence:
+    """Return an error whose traceback was copied without its words with those that the prose around it gives."""
+    refusal = evidence.error
+    if refusal is None or WORDLESS not in refusal.message:
+        return evidence
+    said = re.compile(rf"(?m)(?<![\w.]){re.escape(refusal.message.partition(' ')[0])}: ([^\n`]{{8,300}})")
+    found = (said.search(block.text) for block in blocks if block.kind is BlockKind.PROSE)
+    words = next((one[1].strip() for one in found if one is not None), None)
+    return evidence if words is None else replace(evidence, error=replace(refusal, message=words))
 
 
 def _code_above(block: Block, blocks: Sequence[Block]) -> str:

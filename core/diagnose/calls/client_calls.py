@@ -161,6 +161,8 @@ def report_client_call(trace: Trace, call: ClientCall, content: str) -> Report:
     detail, fix = _OF_NOTATION[call.notation]
     if call.notation is Notation.WRAPPED and _may_be_xlams(trace):
         detail, fix = f"{detail}{_OF_XLAM[0]}", f"{fix}{_OF_XLAM[1]}"
+    if call.notation is Notation.PROMPTED and "ARGS" not in content[slice(*call.span)]:
+        detail += " The marker before the arguments is missing, so Qwen-Agent takes them for a part of the name."
     may_be_example = call.notation is Notation.JSON_RPC and _is_after_words(trace, call, content)
     if may_be_example:
         detail += " The request is unknown, so it may be an example that was asked for."

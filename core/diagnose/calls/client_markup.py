@@ -121,8 +121,8 @@ _DSML = re.compile(
 )
 _DSML_END = re.compile(r"</invoke>(?:\s{0,8}</(?:function_?calls?|tool_?calls?|calls)>)?")
 _PROMPTED = re.compile(
-    r"(?:\[FUNCTION\]|\u273fFUNCTION\u273f):?[ \t]{0,4}([\w.:/-]{1,100})\s{1,4}"
-    r"(?:\[ARGS\]|\u273fARGS\u273f):?[ \t]{0,4}\{"
+    r"(?:\[FUNCTION\]|\u273fFUNCTION\u273f):?[ \t]{0,4}([\w.:/-]{1,100})"
+    r"(?:,?\s{1,4}(?:\[ARGS\]|\u273fARGS\u273f):?[ \t]{0,4}|(?<=\w),?[ \t\n]{1,4})\{"
 )
 _MARKED = re.compile(
     r"\[TOOL_CALL\]\s{0,8}\{\s{0,8}\"(?:tool|tool_name|name|function)\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""

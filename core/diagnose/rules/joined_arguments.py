@@ -59,8 +59,8 @@ def find(trace: Trace) -> Iterator[Report]:
             detail=f"In `{field}`, {fault.words}: {shown}{'; …' if len(fault.parts) > _MAX_SHOWN else ''}.",
             evidence=tuple(in_message(field, text[slice(*part)], part) for part in fault.parts[:_MAX_SHOWN]),
             fix=(
-                "Use the first object: the server or a proxy sent the arguments more than once. Ask without "
-                "streaming to see whether they then arrive once."
+                "Use the first object: the server or a proxy sent the arguments more than once, or the client added a "
+                "piece twice. Ask without streaming to see whether they then arrive once."
             )
             if is_repeat
             else (

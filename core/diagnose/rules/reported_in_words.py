@@ -44,6 +44,7 @@ _TITLES = {
     Reported.AS_TEXT: "According to the report, a tool call came as text instead of in `tool_calls`; the answer is not "
     "shown.",
     Reported.JOINED: "According to the report, several calls were joined into one; the stream is not shown.",
+    Reported.REPEATED: "According to the report, a call got its arguments more than once; the stream is not shown.",
     Reported.LOST: "According to the report, a stream lacks calls, or parts of them; the stream is not shown.",
     Reported.NOTHING: "According to the report, the answer contained neither a call nor text; it is not shown.",
     Reported.EMPTY: "According to the report, a call came without its arguments; the answer is not shown.",
@@ -59,6 +60,9 @@ _DETAILS = {
     "model's notation, or none is switched on, or the model did not write its own notation.",
     Reported.JOINED: "In a stream the pieces of a call have its `index`: either the server gives two calls one index, "
     "or the client does not look at it.",
+    Reported.REPEATED: "A client joins all pieces that have the index of a call. Some gateways send the arguments in "
+    "pieces, and then all of them again with the event that ends the call; some servers send them whole with the "
+    "name, and some clients add that piece twice.",
     Reported.LOST: "Engines read a stream in pieces, and their parsers can lose what is split, or not, between two of "
     "them: with speculative decoding or a `stream_interval`, a call may arrive whole in one piece.",
     Reported.NOTHING: "Either the model ended its turn at once, or it wrote reasoning alone, or the server lost its "
@@ -83,6 +87,8 @@ _FIXES = {
     Reported.JOINED: "Record the stream (`capture`) and paste it: it shows whether two calls have one index. If each "
     "has its own, update the client. Until then ask without streaming, or for one call at a time "
     "(`parallel_tool_calls` set to `false`).",
+    Reported.REPEATED: "Record the stream (`capture`) and paste it: it shows whether the server or the client repeats "
+    "them. Until then ask without streaming, or take the first JSON object of the arguments.",
     Reported.LOST: "Ask without streaming (`stream: false`), and run a current release. `parse RAW --parser "
     "vllm:NAME --splits` (or `sglang:NAME`) shows whether a parser reads an output in every chunking.",
     Reported.NOTHING: "Look at `usage.completion_tokens`: with a few tokens the model ended at once, so look at its "

@@ -19,6 +19,7 @@ from prompt_debugger.core.evidence.no_errors.wording import is_of_page
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.known_errors import words_as_one_line
 
+WORDLESS = "(its words were not copied)"
 _MAX_EXCEPTIONS = 6
 _MAX_LINES = 12
 _MAX_WORDS = 1_500  # characters of a statement
@@ -157,7 +158,7 @@ def statements_in(text: str) -> Iterator[Statement]:
         yield Statement(_until_stack(_read_code_error(text, found)), found[1].rpartition(".")[2], is_shaped=True)
     if not exceptions and (headed := _NOTEBOOK.search(text)) is not None:
         at = list(_AT_LINE.finditer(text, headed.end()))
-        words = f"{headed[1]} (its words were not copied)" + (f" at `{at[-1][1].strip()}`" if at else "")
+        words = f"{headed[1]} {WORDLESS}" + (f" at `{at[-1][1].strip()}`" if at else "")
         yield Statement(words, headed[1], is_shaped=True)
     for retried in islice(_RETRIED.finditer(text), 1):
         yield Statement(words_as_one_line(retried[2]), retried[1], is_shaped=True)

@@ -5,6 +5,7 @@ r"""Lines of a client's log, or of a script, that quote the arguments of a call 
     TOOL_CALL_0 id="call_1" arguments="{\"path\":\"a\"}{\"path\":\"b\"}"
     "arguments": "{\"a\": 1}{\"a\": 1}"             a member of the answer, alone in a line of prose
     name=f, arguments={"a": 1}{"a": 2}             whole objects end to end, in a sentence
+    the arguments are concatenated: `{"a": 1}{"a": 2}`
 
 What the line says of them is left to the arguments. One that only ends early is not read: a log may have cut it.
 """
@@ -15,7 +16,7 @@ import json
 import re
 from itertools import islice
 
-from prompt_debugger.core.base.text import has_any
+from prompt_debugger.core.base.text import has_any, line_end
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.diagnose.calls.broken_arguments import NAME_NOT_COPIED, Break, break_of
 from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
@@ -39,6 +40,8 @@ _MEMBER = re.compile(
     r'"(?P<text>(?:[^"\\\n]|\\.|\n(?!\s)|\n[ \t]{1,24}(?=\S)){2,4000})",?[ \t]*$'
 )
 _END_TO_END = re.compile(r"\barguments?[ \t]{0,4}[=:][ \t]{0,4}[`'\"]?(?=\{)")
+_IN_SENTENCE = re.compile(r"(?<=[`\s])(?=\{[^\n]{2,400}?\}\{)")
+_SAID_OF_JOINED = re.compile(r"(?i)\b(?:duplicat|concatenat|invalid|malformed|twice|repeat|merg|joined|broken|corrupt)")
 _WRAP = re.compile(r"\n[ \t]*")  # where a terminal broke the line
 _NAMED = re.compile(r'\b(?:name|function|tool)="?([\w.:/-]{1,100})"?')
 _SAID = re.compile(
@@ -88,11 +91,23 @@ def _call(text: str) -> tuple[str, str] | None:
             return (named[1] if named is not None else NAME_NOT_COPIED), joined
     if _OF_CALLS.search(text) is None:
         return None
+    if (joined := _joined_in_sentence(text)) is not None:
+        return NAME_NOT_COPIED, joined
     for said in _SAID.finditer(text):
         quoted, closed, rest = said["text"].rpartition("}")  # what follows is a remark on it
         quoted += closed
         if quoted and not _QUOTE.search(rest) and _is_broken(quoted):
             return NAME_NOT_COPIED, quoted
+    return None
+
+
+def _joined_in_sentence(text: str) -> str | None:
+    """Return the objects that a sentence quotes where it says that arguments were joined or repeated."""
+    for begun in islice(_IN_SENTENCE.finditer(text), _MAX_PLACES):
+        line = text[text.rfind("\n", 0, begun.start()) + 1 : line_end(text, begun.start())]
+        is_said = "rgument" in line and _SAID_OF_JOINED.search(line) is not None
+        if is_said and (joined := _joined_at(text, begun.start())) is not None:
+            return joined
     return None
 
 

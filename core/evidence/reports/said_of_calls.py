@@ -121,6 +121,14 @@ _JOINED = re.compile(
     r"(?:multiple|several|two|both) (?:json|concatenated|objects?|calls?)\b",
     re.IGNORECASE,
 )
+_REPEATED = re.compile(
+    r"\b(?:duplicat\w{1,4}|repeat(?:s|ed)?|re-?sends?|re-?emits?) (?:(?:the|all|of|complete|full|streamed|streaming"
+    r"|tool[ -]calls?(?:'s)?) ){0,4}[`'\"]?(?:function\.)?(?:arguments?|args)\b"
+    r"|\b(?:arguments?|args)\b[`'\"]? "
+    r"(?:(?:chunks?|deltas?|strings?|content|(?:of|in|for) (?:the |a |any |every |each )?(?:tool[ -])?calls?) )?"
+    r"(?:is|are|was|were|get|gets|got|where) (?:\w{1,12} ){0,2}?(?:duplicated|repeated|doubled|tripled)\b",
+    re.IGNORECASE,
+)
 _EMPTY = re.compile(
     r"\b(?:tool|function)s? (?:is|are|was|were|gets?|got) (?:\w{1,12} )?called with (?:empty|no|missing) [`'\"]?"
     r"(?:arguments|input|args|parameters)\b|"
@@ -240,6 +248,7 @@ def reported_calls(text: str) -> Iterator[str]:
 _KINDS = (
     (Reported.AS_TEXT, (_CALL, _AS_TEXT, _HAPPENED), _ANSWERED),
     (Reported.JOINED, (_JOINED,), None),
+    (Reported.REPEATED, (_REPEATED,), None),
     (Reported.LOST, (_CALL, _LOSES, _IN_STREAM), None),
     (Reported.EMPTY, (_EMPTY,), None),
     (Reported.NOTHING, (_NONE_CAME, _NO_TEXT), None),

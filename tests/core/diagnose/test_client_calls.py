@@ -40,6 +40,14 @@ def reported(content: str) -> Report:
     return report_client_call(trace_of(), call, content)
 
 
+def test_a_missing_marker_of_qwen_agents_prompt_is_named() -> None:
+    missing = "The marker before the arguments is missing"
+
+    assert missing in reported("✿FUNCTION✿: get_weather, {'city': 'Oslo'}").detail
+    assert missing not in reported(TEXTS[Notation.PROMPTED]).detail
+    assert client_call(trace_of(), "✿FUNCTION✿: get_weather") is None
+
+
 @pytest.mark.parametrize(("notation", "content"), TEXTS.items(), ids=list(TEXTS))
 def test_each_notation_is_told_with_its_tool_and_its_place(notation: Notation, content: str) -> None:
     words = f"So:\n{content}" if notation not in AT_THE_BEGINNING else content

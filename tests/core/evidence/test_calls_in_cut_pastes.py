@@ -136,3 +136,65 @@ def test_calls_without_their_marker_are_looked_for_in_linear_time():
         said('{"role": "assistant", "content": "' + '<invoke name=\\"f\\">\\n<parameter name=\\"a\\">b' * size + '"}')
 
     assert grows_linearly(run, first=100)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_read"),
+    [
+        ('With it the arguments were duplicated: I always got `{ "place": "Oslo" }{ "place": "Oslo" }`.', True),
+        ('All arguments are concatenated, as in {"place":"Oslo"}{"place":"Bern"} which no client reads.', True),
+        ('The arguments are concatenated: `{"place": "Oslo"} {"place": "Bern"}` are two calls.', False),
+        ('We send the arguments as `{"place":"Oslo"}{"place":"Bern"}` to the test server.', False),
+    ],
+)
+def test_joined_arguments_that_a_sentence_quotes(sentence, is_read):
+    text = f"# Tool calls in a stream\n\nI tried another provider.\n\n{sentence}\n"
+
+    try:
+        codes = {one.code for one in shown(text).findings}
+    except RequestError:
+        codes = set()
+
+    assert ("PD451" in codes) == is_read
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_said"),
+    [
+        ("The gateway emits duplicate `function.arguments` chunks, so the JSON is invalid.", True),
+        ("In a stream the arguments of the tool call are sometimes repeated, which breaks the client.", True),
+        ("The tool call fails, and a client should not repeat the arguments.", False),
+    ],
+)
+def test_arguments_that_a_report_says_came_twice(sentence, is_said):
+    text = f"# Bug: tool calls are broken\n\n{sentence}\n\n```bash\n{ASKED.partition(' |')[0]}\n```\n"
+
+    assert ("a call got its arguments more than once" in said(text)) == is_said
+
+
+NOTEBOOK = """```
+ValueError                                Traceback (most recent call last)
+<ipython-input-3-1> in <module>
+----> 1 agent.chat("what is the weather")
+
+/usr/lib/python3.10/site-packages/llama_index/agent/openai_agent.py in chat(self, m
+```
+"""
+
+
+def test_a_heading_gives_the_words_of_an_error_whose_traceback_lost_them():
+    assert "The tool `shell` is not registered" in said(
+        f"# Agent: ValueError: Tool with name shell not found\n\n{NOTEBOOK}"
+    )
+    assert "its words were not copied" in said(f"# The agent fails\n\n{NOTEBOOK}")
+
+
+@pytest.mark.parametrize(
+    "piece", ["duplicated arguments `{", '{"a": 1}{', "arguments of the tool call are ", "✿FUNCTION✿ f "]
+)
+def test_what_sentences_say_of_arguments_is_read_in_linear_time(piece):
+    def run(size):
+        with contextlib.suppress(RequestError):
+            read_evidence("# Tool calls fail\n\n" + piece * size)
+
+    assert grows_linearly(run, first=100)
