@@ -15,6 +15,7 @@ _RUN = re.compile(rb"(\[*)(\]*)")
 _AS_SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 _MAX_PEELED = 16
+_OBJECT_BEGINS = re.compile(r"\s*+(?:\"?\{|\[[\]{]|\"?\Z)")  # a list, as PHP and printed calls have it
 
 NULL_TEXTS = ("null", "None", "undefined")  # what becomes of an absent value where a program turns it into text
 
@@ -52,6 +53,15 @@ def as_number(value: JSON) -> float | None:
 def text_or_json(value: JSON) -> str:
     """Return a text as it is, and any other value as JSON: so chat completions have the arguments of a call."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def begins_as_object(value: JSON) -> bool:
+    """Return whether a text is empty, or begins as an object that was encoded once or twice: so arguments of calls do.
+
+    >>> begins_as_object(""), begins_as_object(' {"city": "Ro'), begins_as_object('"{}"'), begins_as_object("none")
+    (True, True, True, False)
+    """
+    return isinstance(value, str) and _OBJECT_BEGINS.match(value) is not None
 
 
 def either_case(value: JSONObject, camel: str) -> JSON:

@@ -86,10 +86,11 @@ _BEGINS = (  # of an answer, in a transcript of AutoGen, or below a word for it
     r"(?:\A\s{0,20}|(?m:^)[\w .-]{1,40} \(to [\w .-]{1,40}\):\s{0,4}"
     r"|(?m:^)(?:Action|Calling tools?|Tool calls?):\s{0,4}(?:```(?:json)?\s{0,4})?)"
 )
-_AGENTS = re.compile(
+_AGENTS = re.compile(  # words are an input only below a key that names the tool or the action: a record has `args`, too
     _BEGINS
     + r"\{\s{0,20}[\"'](?:(?:tool|function|action)(?:_name)?[\"']\s{0,4}:\s{0,4}[\"']([\w.:/-]{1,100})[\"']\s{0,4},"
-    r"\s{0,20}[\"'](?:(?:tool_|action_)?(?:arguments|args|input|parameters|params)))[\"']\s{0,4}:(?=\s{0,8}[{\"'])"
+    r"\s{0,20}[\"'](?:(?:tool|action)_(?:arguments|args|input|parameters|params)[\"']\s{0,4}:(?=\s{0,8}[{\"'])"
+    r"|(?:arguments|args|input|parameters|params)[\"']\s{0,4}:(?=\s{0,8}[\"']?\{)))"
     r"(?!\s{0,8}\{\s{0,8}[\"'](?:type[\"']\s{0,4}:\s{0,4}[\"']object|properties)[\"'])"
 )
 _WRAPPED = re.compile(  # a list of calls as a field, each with its name first: no answer and no delta has that

@@ -7,10 +7,11 @@ there, it is not there in the answer, and `is_whole` is false, so that its absen
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_count, as_object, objects_in, text_or_json
+from prompt_debugger.core.base.json_values import as_count, as_object, begins_as_object, objects_in, text_or_json
 from prompt_debugger.core.base.types import JSON, JSONObject
 
 _DELTA_FIELDS = frozenset(
@@ -24,6 +25,9 @@ _FUNCTION = frozenset({"name", "arguments"})
 _AROUND_FUNCTION = frozenset({"id", "type", "index"})
 _STORED_ID = "_id"  # where a database keeps the id of a call
 _MAX_LOOKED_AT = 50
+_ID_OF_CALL = re.compile(
+    r"(?:call|toolu|tooluse|chatcmpl-tool|fc|functions\.\w{1,64}:\d)(?![a-z])"
+)  # as servers give them
 
 
 class Shaped(NamedTuple):
@@ -212,7 +216,7 @@ def _read_message(message: JSONObject) -> Shaped:
 
 def _read_calls(value: list[JSON]) -> Shaped | None:
     calls = tuple(call_of_framework(one) or one for one in objects_in(value))
-    if calls and len(calls) == len(value) and all(is_called_function(call) for call in calls[:_MAX_LOOKED_AT]):
+    if calls and len(calls) == len(value) and are_called_functions(calls):
         calls = tuple(_read_function(call) for call in calls)
     elif not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MAX_LOOKED_AT]):
         return None
@@ -256,13 +260,30 @@ def _is_call(value: JSONObject) -> bool:
 def is_called_function(value: JSONObject) -> bool:
     """Return whether an object is what a call holds as its `function`: arguments as a text, as servers send them.
 
-    A model that writes a call in bare JSON writes its arguments as an object.
+    A model that writes a call in bare JSON writes its arguments as an object. Names with words are no proof of a call:
+    it has an id as calls have, or the type of one, or its arguments are empty or begin as JSON that was encoded.
     """
+    return _may_be_function(value) and _is_proven(value)
+
+
+def are_called_functions(values: Sequence[JSONObject]) -> bool:
+    """Return whether objects of one list are such calls: what proves it of one, does so of those beside it."""
+    looked_at = values[:_MAX_LOOKED_AT]
+    return all(map(_may_be_function, looked_at)) and any(map(_is_proven, looked_at))
+
+
+def _may_be_function(value: JSONObject) -> bool:
     return (
         isinstance(value.get("name"), str)
         and isinstance(value.get("arguments"), str)
         and not value.keys() - (_FUNCTION | _AROUND_FUNCTION | {_STORED_ID})
     )
+
+
+def _is_proven(value: JSONObject) -> bool:
+    given = value.get("id", value.get(_STORED_ID))
+    has_id = isinstance(given, str) and _ID_OF_CALL.match(given) is not None
+    return has_id or value.get("type") == "function" or begins_as_object(value.get("arguments"))
 
 
 def _read_function(value: JSONObject) -> JSONObject:

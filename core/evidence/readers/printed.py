@@ -21,6 +21,7 @@ from prompt_debugger.core.evidence.answers.read import read_answer, read_stream
 from prompt_debugger.core.evidence.copying.gap_signs import has_no_reason
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.built_objects import is_built
 from prompt_debugger.core.evidence.no_errors.programs import is_script
 from prompt_debugger.core.evidence.no_errors.transcripts import harmless
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
@@ -99,9 +100,22 @@ def _finds(paste: Paste) -> float:
         return 0.9
     if paste.value is not None or is_script(text) or harmless(text) is not None:
         return 0.0
-    if (has_any(text, _CALLS) and _START.search(text)) or _pieces_by_line(text):
+    if (has_any(text, _CALLS) and _next_start(text) is not None) or _pieces_by_line(text):
         return 0.9
     return 0.8 if not _is_lines_of_json(text) and _read_without_class(text) is not None else 0.0
+
+
+def _next_start(text: str, at: int = 0) -> re.Match[str] | None:
+    """Return where the next object begins that was printed: what a program builds is left out, with all that it holds.
+
+    A program builds some of variables; then nothing of it was printed.
+    """
+    while (found := _START.search(text, at)) is not None and is_built(text, found.start()):
+        read = read_printed(text, found.start())
+        if read is None:
+            return None
+        at = max(found.end(), read.stop)
+    return found
 
 
 def _is_lines_of_json(text: str) -> bool:
@@ -185,7 +199,7 @@ def _printed(text: str) -> list[JSONObject]:
     found: list[JSONObject] = []
     at, left = 0, _MAX_READ * len(text)
     while len(found) < MAX_OBJECTS and left > 0:
-        start = _START.search(text, at)
+        start = _next_start(text, at)
         if start is None:
             break
         read = read_printed(text, start.start())

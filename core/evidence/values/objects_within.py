@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 
-from prompt_debugger.core.base.json_values import is_json
+from prompt_debugger.core.base.json_values import begins_as_object, is_json
 
 MAX_OF_SCRIPT = 40_000  # characters
 
@@ -27,12 +27,14 @@ def is_labelled(value: object) -> bool:
 
 
 def is_bare_call(value: object) -> bool:
-    """Return whether a value is a tool call as some models write it: a name and arguments, nothing around."""
+    """Return whether a value is a tool call as some models write it: a name and arguments, nothing around.
+
+    Arguments are an object, or a text that begins as one: of a person or a command, `arguments` are words.
+    """
     if not isinstance(value, dict) or len(value) > 3 or {"description", "input_schema"} & value.keys():
         return False
-    return isinstance(value.get("name"), str) and isinstance(
-        value.get("arguments", value.get("parameters")), dict | str
-    )
+    arguments = value.get("arguments", value.get("parameters"))
+    return isinstance(value.get("name"), str) and (isinstance(arguments, dict) or begins_as_object(arguments))
 
 
 def are_bare_calls(value: object) -> bool:
