@@ -35,6 +35,10 @@ _OF_CALL = re.compile(
 _NOT_ALL_OF_IT = frozenset({NO_BEGINNING, NO_END, OF_GAP, OF_PIECES})
 _AS_CODE = re.compile(r"`[^`\n]{1,200}`")
 REQUEST_GAP = "Something was left out of the request; what it was is unknown."
+UNLINKED = (
+    "Request and answer are in one text, and nothing in them shows that they belong together: that they are of one run "
+    "is assumed."
+)
 COPY_ENDS = "The pasted text ends inside the answer"
 OTHER_ITEM = "An item of type"  # how a note begins on what an answer has and a message has not
 # How the notes begin that say of a pasted text that it is incomplete.

@@ -8,6 +8,7 @@ cannot both be true of one run, nothing may rest on either:
 | at temperature 0 a listed token is far less likely than another at its place | mlx-lm with `top_logprobs` above 1 |
 | more ids than tokens counted | ids of several choices in one list |
 | the text of the ids, or of the listed tokens, has next to nothing of the message | another model's tokenizer |
+| that text has the words of the message from the last one to the first | ids put together from their end |
 
 Near misses: penalties, a bias or a grammar change what is sampled and not always what is listed; a parser may take a
 part of the text away. So a list whose text contains all of the message is believed, and a text is only called foreign
@@ -17,7 +18,9 @@ where most of the message is missing from it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from prompt_debugger.core.base.comparable import may_constrain
 from prompt_debugger.core.base.json_values import as_number, as_object, as_text, objects_in
@@ -32,6 +35,9 @@ _GRAM = 4
 _MIN_GRAMS = 10  # less text proves nothing
 _FOREIGN_SHARE = 0.5
 _MAX_CHARS = 200_000
+_WORD = re.compile(r"[^\W_]+")
+_MIN_WORDS = 5  # whose order is no accident
+_REVERSED = "The {} the message from its end to its beginning, so they are not used."
 # What changes sampling and is not always in the listed probabilities.
 _CHANGES_SAMPLING = (
     "logit_bias", "presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty", "min_tokens",
@@ -57,6 +63,8 @@ def contradiction_in_list(chat: ChatResult, body: JSONObject, text: str | None) 
             f"The listed log-probabilities contradict themselves, so they are not used: token {index}, {token.text!r}, "
             f"has {token.logprob:.2f} where {rival[0]!r} has {rival[1]:.2f}, and temperature 0 picks the most likely."
         )
+    if text is None and is_reversed(listed, chat.message):
+        return _REVERSED.format("listed tokens spell")
     if text is None and is_foreign(listed, chat.message):
         return "The texts of the listed tokens do not make up the message that they came with, so the list is not used."
     return None
@@ -83,6 +91,27 @@ def contradiction_in_text(text: str, message: JSONObject) -> str | None:
         "The ids of the run decode to a text that has almost nothing in common with the message, so they "
         "are not used. Wrong tokenizer?"
     )
+
+
+def contradiction_in_order(text: str, message: JSONObject) -> str | None:
+    """Return why decoded ids are not in the order of their run, one sentence; `None` if they may be."""
+    return _REVERSED.format("ids of the run spell") if is_reversed(text, message) else None
+
+
+def is_reversed(text: str, message: JSONObject) -> bool:
+    """Return whether the words that a message and a text have once each come in the text from the last to the first.
+
+    >>> is_reversed(" day very a was this and ended rain the", {"content": "the rain ended and this was a very day"})
+    True
+    >>> is_reversed("ended the rain and this was a very day", {"content": "the rain ended and this was a very day"})
+    False
+    """
+    wanted = _WORD.findall(" ".join(_pieces(message))[:_MAX_CHARS])
+    counts = Counter(found[0] for found in _WORD.finditer(text[:_MAX_CHARS]))
+    places = {found[0]: found.start() for found in _WORD.finditer(text[:_MAX_CHARS])}
+    asked = Counter(wanted)
+    order = [places[word] for word in wanted if asked[word] == 1 and counts[word] == 1]
+    return len(order) >= _MIN_WORDS and all(one > other for one, other in pairwise(order))
 
 
 def is_foreign(text: str, message: JSONObject) -> bool:

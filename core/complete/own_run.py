@@ -16,6 +16,7 @@ from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.contradictions import (
     contradiction_in_ids,
     contradiction_in_list,
+    contradiction_in_order,
     contradiction_in_text,
     is_foreign,
 )
@@ -77,7 +78,7 @@ async def read_own_run(chat: ChatResult, given: AnswerContext) -> OwnRun:
         chat = replace(chat, token_ids=None)
     ids = complete_ids(chat, given.body)
     text = await given.decode(ids)
-    if text is not None and not given.is_decoder_known and (doubt := contradiction_in_text(text, chat.message)):
+    if text is not None and (doubt := _doubt_of_text(text, chat, given)):
         doubts.append(doubt)
         chat, ids, text = replace(chat, token_ids=None), None, None
     if chat.logprobs is not None and (doubt := await _doubt_of_list(chat, text, given)):
@@ -87,6 +88,13 @@ async def read_own_run(chat: ChatResult, given: AnswerContext) -> OwnRun:
         ids = ids_of_logprobs(chat)
         text = await given.decode(ids)
     return OwnRun(chat, await _completion(chat, ids, text, given), tuple(doubts))
+
+
+def _doubt_of_text(text: str, chat: ChatResult, given: AnswerContext) -> str | None:
+    """Return why ids are not those of the run, if they are not: of a decoder that is known, by their order alone."""
+    if doubt := contradiction_in_order(text, chat.message):
+        return doubt
+    return None if given.is_decoder_known else contradiction_in_text(text, chat.message)
 
 
 async def _doubt_of_list(chat: ChatResult, text: str | None, given: AnswerContext) -> str | None:

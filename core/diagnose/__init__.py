@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from prompt_debugger.core.base.comparable import REQUEST_GAP, is_partial
+from prompt_debugger.core.base.comparable import REQUEST_GAP, UNLINKED, is_partial
 from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError, shorten
 from prompt_debugger.core.base.protocols import Rule
@@ -71,6 +71,7 @@ _OWN = discover(rules, "RULE")
 RULES: Mapping[str, TraceRule] = index_rules(_OWN | discover_installed("prompt_debugger.rules", "RULE", _OWN))
 """Every rule by its code, in order of codes."""
 _UNRENDERED = "PD221"
+_IF_OF_ONE_RUN = "This holds if request and answer belong together, which nothing in the text shows."
 
 
 def diagnose_trace(
@@ -107,8 +108,7 @@ def diagnose_trace(
         findings = [one for one in findings if _stands_in_part(ruleset.get(one.code), one)]
     if not findings:
         return ()
-    if trace.evidence is Basis.ASSUMED_RUN:
-        findings = [_assumed(finding) for finding in findings]
+    findings = _of_assumed(findings, trace, ruleset)
     codes = {finding.code for finding in findings} & ruleset.keys()
     explains = {code: tuple(getattr(ruleset[code], "explains", ())) for code in codes}
     excuses = {code: tuple(getattr(ruleset[code], "excuses", ())) for code in codes}
@@ -128,10 +128,31 @@ def _stands_in_part(rule: Rule | None, finding: Finding) -> bool:
     return rule is None or is_of_server or bool(getattr(rule, "stands_in_part", False))
 
 
+def _of_assumed(findings: list[Finding], trace: Trace, ruleset: Mapping[str, Rule]) -> list[Finding]:
+    """Return findings as inferred if they rest on two parts that are only assumed to be of one run."""
+    if trace.evidence is Basis.ASSUMED_RUN:
+        findings = [_assumed(finding) for finding in findings]
+    return _of_unlinked(findings, trace, ruleset) if UNLINKED in trace.notes else findings
+
+
 def _assumed(finding: Finding) -> Finding:
     """Return a finding that compares parts which are only assumed to be of one run as inferred."""
     is_of_two = finding.stage is Stage.RENDER or len({one.where for one in finding.evidence} - {"server"}) > 1
     return replace(finding, certainty=Certainty.INFERRED) if is_of_two else finding
+
+
+def _of_unlinked(findings: list[Finding], trace: Trace, ruleset: Mapping[str, Rule]) -> list[Finding]:
+    """Return findings as inferred if they rest on a request and an answer that nothing links: neither shows them."""
+    notes = tuple(note for note in trace.notes if note != UNLINKED)
+    answered = replace(trace, request=Request({}, ""), sent={}, notes=notes)
+    asked = Trace(trace.request, server=trace.server, refusal=trace.refusal, sent=trace.sent, notes=notes)
+    shown = {(one.code, one.title) for alone in (answered, asked) for one in diagnose_trace(alone, ruleset)}
+    return [one if (one.code, one.title) in shown else _if_of_one_run(one) for one in findings]
+
+
+def _if_of_one_run(finding: Finding) -> Finding:
+    detail = f"{finding.detail} {_IF_OF_ONE_RUN}".strip()
+    return replace(finding, certainty=Certainty.INFERRED, detail=detail)
 
 
 def diagnose_request(request: Request) -> Mapping[str, tuple[Finding, ...]]:

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.account import count_calls, count_characters
-from prompt_debugger.core.base.comparable import why_incomplete
+from prompt_debugger.core.base.comparable import UNLINKED, why_incomplete
 from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import (
     CallStatus,
@@ -82,7 +82,7 @@ def reach_verdict(trace: Trace) -> Verdict:
         sentence = f"{guilty.title} {_STAGE_UNKNOWN}"
         return Verdict(*counts, stage=None, sentence=sentence, conclusion=Conclusion.FAULT)
     if guilty is not None:
-        sentence = _sentence_of(guilty, trace.findings)
+        sentence = _sentence_of(guilty, trace.findings, is_assumed=UNLINKED in trace.notes)
         return Verdict(*counts, stage=guilty.stage, sentence=sentence, conclusion=Conclusion.FAULT)
     if any(counts):
         sentence = "Of the calls, {} were dropped, {} altered, {} invented.".format(*counts)
@@ -131,8 +131,9 @@ def _cause_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
     return next((other for other in findings if other.code == finding.follows), None)
 
 
-def _sentence_of(guilty: Finding, findings: Sequence[Finding]) -> str:
-    is_sure = guilty.code not in _REFUSALS or guilty.certainty is Certainty.OBSERVED
+def _sentence_of(guilty: Finding, findings: Sequence[Finding], *, is_assumed: bool) -> str:
+    is_doubted = is_assumed or guilty.code in _REFUSALS
+    is_sure = not is_doubted or guilty.certainty is Certainty.OBSERVED
     sentence = f"{guilty.title} {'Guilty' if is_sure else 'Probable'} stage: {guilty.stage.value}."
     if guilty.code in _REFUSALS and guilty.follows is None:
         return sentence + _other_request_faults(guilty, findings)

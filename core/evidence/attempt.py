@@ -7,8 +7,14 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 
+from prompt_debugger.core.base.comparable import NO_BEGINNING
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.evidence.copying.broken_json import is_in_a_broken_fence, is_part, string_of_json
+from prompt_debugger.core.evidence.copying.broken_json import (
+    end_of_string,
+    is_in_a_broken_fence,
+    is_part,
+    string_of_json,
+)
 from prompt_debugger.core.evidence.errors.http import error_of_head
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -19,6 +25,7 @@ from prompt_debugger.core.known_errors import Cause, classes_of, recognise_error
 
 Read = Callable[[str, int], Evidence]
 MAX_PARAGRAPHS = 50
+_BEGINS = "The text begins within a string of JSON; what came before is unknown."
 PARAGRAPHS = re.compile(r"\n[ \t]*(?:```\w{0,20}[ \t]*)?(?:\n|\Z)")  # a fence parts them, too
 
 
@@ -37,6 +44,9 @@ def try_read(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestE
         return (None, error) if repaired is None else try_read(repaired, row, read)
     if evidence.form is Form.OUTPUT and evidence.chat is None and (inner := string_of_json(text)) is not None:
         return output_of(inner), None
+    if evidence.form is Form.OUTPUT and (tail := end_of_string(text)) is not None:
+        words = f"the end of a raw output, {len(tail):,} characters"
+        return Evidence(Form.OUTPUT, words, raw=tail, raw_reason=NO_BEGINNING, notes=(_BEGINS,)), None
     is_of_more = evidence.form is Form.OUTPUT and (is_part(text) or is_in_a_broken_fence(text))
     if is_of_more and Paste(text).value is None:
         return None, RequestError(

@@ -20,12 +20,14 @@ from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes, me
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.reports.announced import announced_content
+from prompt_debugger.core.evidence.reports.asked_and_answered import note_unlinked
 from prompt_debugger.core.evidence.reports.blocks import Block, BlockKind
 from prompt_debugger.core.evidence.reports.comments import strip_comment_marks
 from prompt_debugger.core.evidence.reports.leads import is_of_other
 from prompt_debugger.core.evidence.reports.one_run import UNRELATED, of_exchange, of_one_run
 from prompt_debugger.core.evidence.reports.parts_together import (
     add_whole_answer,
+    answer_part,
     build_other_answers,
     form_of,
     is_exchange,
@@ -42,6 +44,7 @@ from prompt_debugger.core.evidence.reports.prose import (
     shows_prompt,
 )
 from prompt_debugger.core.evidence.reports.report_text import is_no_report, is_template
+from prompt_debugger.core.evidence.reports.ruled_sections import has_sections
 from prompt_debugger.core.evidence.reports.shown import find_shown, is_placeholder
 from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.evidence.taking import compatible
@@ -139,6 +142,7 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     merged = merge(kept, form_of(kept), words[:300])
     is_assumed = is_of_two(kept, Part.RAW, Part.MESSAGE) or is_of_two(kept, Part.REQUEST, Part.PROMPT)
     merged = replace(add_whole_answer(merged, kept), is_assumed_run=is_assumed)
+    merged = note_unlinked(merged) if is_of_two(kept, Part.REQUEST, answer_part(merged)) else merged
     merged = add_notes(
         merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread), *_note_cut(pieces, left))
     )
@@ -208,5 +212,7 @@ def _read_block(block: Block, read: Read) -> Evidence | None:
         return _add_its_answer(evidence, text, read) if evidence is not None and evidence.error else evidence
     inner = split(text)
     shown = next((one for one in inner if one.kind is BlockKind.JSON and len(one.text) * 2 > len(text)), None)
+    if shown is None and has_sections(text):
+        return read_blocks(inner, read)
     found = None if shown is None else _read_block(shown, read)
     return by_lead(block.lead, text) if found is None and not is_part(text) else found

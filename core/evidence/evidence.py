@@ -31,7 +31,7 @@ _IN_LOG = "it contains no control token, and a log may leave them out"
 # A text without its beginning: it begins with the rest of a marker or with one that only occurs within a call, or a
 # line of it does that is not a whole header.
 _MID_CALL = re.compile(
-    r"\s*+(?:[\w\u2581:]{0,40}[|\uff5c]>"
+    r"\s*+(?:[|\uff5c]?[\w\u2581:]{0,40}[|\uff5c]>"
     r"|(?:/?[\w|]{0,40})>\s{0,4}[{\[]\s{0,4}\""
     r"|(?:(?:(?!<\|tool_call_begin).){0,400}\n(?!functions\.[\w.-]{1,80}:\d))?"
     r"(?:[\u2502\u2503|\xbb+-] ?)?(?:\d{1,5}[:|\u2502] ?|[$>%#] )?[\w.:-]{0,80}"

@@ -43,6 +43,7 @@ from prompt_debugger.core.evidence.recognise import (
     request_in,
     tools_in,
 )
+from prompt_debugger.core.evidence.reports.asked_and_answered import note_unlinked
 from prompt_debugger.core.evidence.reports.report_text import begins_template, not_recognised
 from prompt_debugger.core.evidence.reports.said_of_calls import reported_answer
 from prompt_debugger.core.evidence.reports.several import note_on_second
@@ -272,7 +273,7 @@ def _read_lines(text: str, row: int) -> Evidence:
             "The text does not have one JSON object per line.", "Paste at least two lines, each with one object."
         )
     if row == 1 and (pair := _request_and_answer(lines)) is not None:
-        return _READERS[Form.EXCHANGE](pair, 1)
+        return note_unlinked(_READERS[Form.EXCHANGE](pair, 1))
     evidence = _read_line(lines, row)
     return evidence if row > 1 else add_others(evidence, lines, lambda number: _read_line(lines, number))
 

@@ -350,7 +350,8 @@ def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
         calls = delta.delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
             entry = as_object(call)
-            name, index = as_object(entry.get("function")).get("name"), entry.get("index")
+            function, index = as_object(entry.get("function")), entry.get("index")
+            name = function.get("name")
             if "index" not in entry and name and entry.get("id"):
                 has_no_index = True
                 pieces.append({"id": entry["id"], "function": {"name": name}})
@@ -358,8 +359,9 @@ def head_deltas(chat: ChatResult) -> tuple[StreamDelta, ...]:
                 continue
             if name:
                 named.add(index)
-            if index in named and (name or entry.get("id")):
-                pieces.append({"index": index, "id": entry.get("id"), "function": {"name": name}})
+            if index in named and (name or isinstance(entry.get("id"), str)):
+                head: JSONObject = {"name": name} if "name" in function else {}
+                pieces.append({"index": index, "id": entry.get("id"), "function": head})
         if pieces:
             found.append(replace(delta, delta={"tool_calls": pieces}, finish_reason=None))
     return tuple(found) if len(found) > 1 or has_no_index else ()

@@ -26,7 +26,7 @@ from prompt_debugger.core.complete.dialects.base import Dialect, MessageDraft, S
 from prompt_debugger.core.complete.shapes import ids_of
 
 _API = "OpenAI's Responses API"
-_ITEMS = frozenset({"message", "function_call", "reasoning"})
+_ITEMS = frozenset({"message", "function_call", "custom_tool_call", "reasoning"})
 _WHOLE = {  # events that end a text, and the field that has all of it
     "response.output_text.done": "text",
     "response.reasoning_text.done": "text",

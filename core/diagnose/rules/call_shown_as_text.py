@@ -83,6 +83,7 @@ from prompt_debugger.core.diagnose.words import counted, listed, lowered
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.known_errors import json_break
 
+_BEFORE_IT = "before it is missing"  # how a deviation ends that may be one of the copy
 _BEFORE = 24  # characters that are shown before the place
 # Markers that end the calls of one family alone, with its name and the marker that begins them.
 _ENDS = {"</minimax:tool_call>": ("minimax_m2", "<minimax:tool_call>")}
@@ -173,7 +174,18 @@ def _report_whole_calls(trace: Trace, parse: Parse) -> Iterator[Report]:
     if is_open_list(parse.raw):
         yield report_open_list(trace, calls)
     elif is_marked or not (parse.parsed.content or "").strip():
+        is_begun_before = trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING
+        calls = _after_first(calls) if is_begun_before else calls
         yield _report(trace, calls, parse.parsed.format, is_marked=is_marked)
+
+
+def _after_first(calls: Sequence[ToolCallAttempt]) -> list[ToolCallAttempt]:
+    """Return the calls after the first, which may lack a part of its name, without what is missing before them all."""
+    kept = []
+    for call in calls[1:]:
+        parts = [part for part in (call.deviation or "").split("; ") if part and not part.endswith(_BEFORE_IT)]
+        kept.append(replace(call, deviation="; ".join(parts) or None))
+    return kept
 
 
 def _report_list_at_end(trace: Trace, parse: Parse) -> Iterator[Report]:

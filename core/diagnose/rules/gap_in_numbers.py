@@ -4,7 +4,8 @@ What it finds:
     In a stream of Anthropic's Messages API a block that starts with another `index` than
     the number of blocks before it, or a delta for a block that never started. In a stream of
     chat completions, whole from its first chunk, tool calls whose `index` does not begin
-    at 0 or leaves numbers out. Each says what number it should have had.
+    at 0 or leaves numbers out; of any such stream an `index` below 0, or one that no
+    answer reaches. Each says what number it should have had.
 
 Why it matters:
     Clients put blocks and calls into a list at that place: Anthropic's Python SDK fails with an
@@ -23,7 +24,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from prompt_debugger.core.base.json_values import as_count, as_list, as_object, as_text
 from prompt_debugger.core.base.protocols import Rule
@@ -32,6 +33,8 @@ from prompt_debugger.core.diagnose.fixes import RequestFix, setting
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.diagnose.wire_events import wire_events
+
+_MOST_CALLS = 9_999  # of one answer, and far above what any has
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -61,20 +64,30 @@ def _blocks(trace: Trace) -> Iterator[Report]:
 
 
 def _calls(trace: Trace) -> Iterator[Report]:
-    """Look at the calls of a chat stream that is there from its beginning."""
+    """Look at the calls of a chat stream: of one that is there from its beginning at all of their numbers."""
     seen: set[int] = set()
     is_whole = False
     for number, event in wire_events(trace, "chat.completion.chunk"):
         for delta in _deltas(event):
             is_whole = is_whole or (number == 1 and "role" in delta and not delta.get("tool_calls"))
-            for call in as_list(delta.get("tool_calls")) if is_whole else ():
+            for call in as_list(delta.get("tool_calls")):
                 index = as_count(as_object(call).get("index"))
                 if index is None:
                     return  # another rule speaks of that
-                if index > len(seen) and index not in seen:
-                    yield _report(f"the tool call of event {number} has index {index}, and {len(seen)} is next", index)
+                wrong = _fault_of(index, seen, is_whole=is_whole)
+                if wrong:
+                    yield _report(f"the tool call of event {number} has index {index}, and {wrong}", index)
                     return
                 seen.add(index)
+
+
+def _fault_of(index: int, seen: Set[int], *, is_whole: bool) -> str:
+    """Return why a number cannot be right, as a clause; "" where it may be that of a call whose beginning is there."""
+    if index < 0:
+        return "numbers begin at 0"
+    if index > _MOST_CALLS and index not in seen:
+        return "no answer has so many calls"
+    return f"{len(seen)} is next" if is_whole and index > len(seen) and index not in seen else ""
 
 
 def _deltas(event: JSONObject) -> Iterator[JSONObject]:

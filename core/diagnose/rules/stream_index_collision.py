@@ -97,7 +97,7 @@ def _empty_ids(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
     for event, part in _tool_deltas(deltas):
         if part.at is not None and part.call_id:
             begun.add(part.at)
-        if part.at in begun and part.call_id == "" and not part.name and part.arguments:
+        if part.at in begun and part.call_id == "" and not part.name:
             empty.append(event)
     if not empty:
         return

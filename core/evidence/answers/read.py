@@ -55,6 +55,8 @@ def _is_item(value: JSONObject) -> bool:
     match value.get("type"):
         case "function_call":
             return isinstance(value.get("name"), str) and "arguments" in value
+        case "custom_tool_call":
+            return isinstance(value.get("name"), str) and isinstance(value.get("input"), str)
         case "message":
             parts = objects_in(value.get("content"))
             return bool(parts) and all(part.get("type") in ("output_text", "refusal") for part in parts)

@@ -21,12 +21,22 @@ from prompt_debugger.core.evidence.values.json_fragment import ends_an_answer
 from prompt_debugger.core.evidence.values.json_of import json_of
 
 _HOLDER = re.compile(
-    r'"(?:raw|message|choices|response|request|prompt|content|reasoning_content|role)"\s*+:\s*+["{\[n]'
+    r'"(?:raw|message|choices|response|request|prompt|content|reasoning_content|role|tool_calls)"\s*+:\s*+["{\[n]'
 )
 _PRINTED = re.compile(r"[# ]{0,8}generated[ _]text: ?(['\"])[^\n]{0,4000}\\n", re.IGNORECASE)  # by Python, as a literal
 _KEYED = re.compile(r'"[a-z_]{1,40}": ?("(?:[^"\\\n]|\\.)*+"?)')
 _DATA_LINE = re.compile(r"\A[ \t]*>>>[^\n]*\n[ \t]{0,8}[{\"]")
 _STRING = re.compile(r'(?m)^[ \t]{0,8}("(?:[^"\\\n]|\\.)++")[ \t]*$')
+
+_FIRST_QUOTE = re.compile(r'(?:[^"\\]|\\.)*+"', re.DOTALL)
+_GOES_ON = re.compile(
+    r'\s*+,\s*+"(?:message|role|content|tool_calls|reasoning(?:_content)?|refusal|finish_reason|type|function|arguments'
+    r'|prompt|choices|logprobs|usage)"\s*+:\s*+["{\[\dnft-]'
+)
+_ENDS_THERE = re.compile(r"\s*+[,}\]]?[\s}\]]*+\Z")
+_ESCAPED = re.compile(r'[>}]\\n<|[{,:\[] ?\\"')  # as JSON has line breaks and quotes of a call in a string
+_ENDS_KEY = re.compile(r'\s*+:\s*+["{\[\dnft-]')
+_TWICE_ESCAPED = re.compile(r">\\\\{1,6}n\s{0,4}</?[\w|]")  # line breaks between tags, in a string within a string
 
 
 def string_of_json(text: str) -> str | None:
@@ -68,4 +78,40 @@ def is_in_a_broken_fence(text: str) -> bool:
 
 def is_part(text: str) -> bool:
     """Return whether what looks like an output is a part of an answer, or of what Python printed."""
-    return _is_broken_json(text) or ends_an_answer(text) or _PRINTED.match(text.strip()) is not None
+    return (
+        _is_broken_json(text)
+        or ends_an_answer(text)
+        or _PRINTED.match(text.strip()) is not None
+        or _closes_string(text)
+        or _TWICE_ESCAPED.search(text) is not None
+    )
+
+
+def end_of_string(text: str) -> str | None:
+    """Return the output that ends a text's first string of JSON, whose beginning was not copied; else `None`."""
+    first = _FIRST_QUOTE.match(text)
+    if first is None or not _goes_on(text, first):
+        return None
+    value = json_of(f'"{first[0].replace(chr(10), " ")}')
+    return value if isinstance(value, str) and recognise(value) is Form.OUTPUT else None
+
+
+def _goes_on(text: str, first: re.Match[str]) -> bool:
+    """Return whether another member of an answer follows a quote, or the text ends where one may, below escapes."""
+    if _GOES_ON.match(text, first.end()) is not None:
+        return True
+    return _ENDS_THERE.match(text, first.end()) is not None and _ESCAPED.search(first[0]) is not None
+
+
+def _closes_string(text: str) -> bool:
+    """Return whether a text begins within a string or a key of an answer, which its first quote closes.
+
+    In an output of a model the first quote opens a string.
+    """
+    first = _FIRST_QUOTE.match(text)
+    if first is None:
+        return text.startswith('\\"') and _HOLDER.search(text) is not None
+    if _goes_on(text, first):
+        return True
+    is_key = _ENDS_KEY.match(text, first.end()) is not None and ('\\"' in text or "\\n" in text)
+    return is_key and _HOLDER.search(text, first.end()) is not None

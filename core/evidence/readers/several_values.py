@@ -17,6 +17,7 @@ from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import is_lone_message, is_request
+from prompt_debugger.core.evidence.reports.asked_and_answered import note_unlinked
 from prompt_debugger.core.evidence.reports.several import shared_prefix
 from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, json_values
@@ -56,7 +57,7 @@ def _read(paste: Paste) -> Evidence:
     evidence = _read_request(requests, paste)
     if answers:
         form = Form.EXCHANGE if evidence.request is not None else Form.ANSWER
-        evidence = add_answer(replace(evidence, form=form), read_answer(answers[0]))
+        evidence = note_unlinked(add_answer(replace(evidence, form=form), read_answer(answers[0])))
     return replace(evidence, notes=(*evidence.notes, *_notes(values, requests, answers)))
 
 

@@ -7,7 +7,7 @@ import re
 # Of two things, one instead of the other, a report shows the one that came, unless it says *instead of this*.
 _OTHER_LEAD = re.compile(
     r"\b(?:expect(?:ed|ing|s)?|should|correct|works?|working|fixed|desired|workaround|good case"
-    r"|will be (?:parsed|read|recogni[sz]ed))\b"
+    r"|must (?:look|be|read)|will be (?:parsed|read|recogni[sz]ed))\b"
     r"|\binstead of(?: (?:this|that|the following))?\W*\Z"
     r"|\berwartet\w{0,3}\b|\battendue?s?\b|\besperad[oa]s?\b|ожида\w{2,6}|期望|期待|预期|預期|正常情况|正确的?(?:返回|格式|结果)"
     r"|기대\w{0,2}\s{0,2}(?:결과|동작)",

@@ -40,6 +40,11 @@ def is_exchange(evidence: Evidence) -> bool:
     return evidence.request is not None and (evidence.chat is not None or evidence.stream is not None)
 
 
+def answer_part(evidence: Evidence) -> Part:
+    """Return which part shows what came back: the raw output where there is no message."""
+    return Part.RAW if evidence.chat is None and evidence.stream is None else Part.MESSAGE
+
+
 def is_of_two(pieces: Sequence[Evidence], one: Part, other: Part) -> bool:
     """Return whether two parts of a run are present, and no piece contains both."""
     held = [{*piece.holds} & {one, other} for piece in pieces]

@@ -38,6 +38,11 @@ _CODE_CALL = re.compile(
     r"(?<!`)`((?:functions\.[\w.-]{1,64}:\d{1,4}\s?\{|<\|?tool_call|\[TOOL_CALLS\]|<function=|"
     r"<\|python_start\|>|\{\"name\"[\s,:]{1,6}\"[\w.-]{1,64}\", ?\"(?:arguments|parameters)\")[^`\n]{1,4000})`(?!`)"
 )
+# The same between other quotation marks: only what begins with a marker, as a person quotes JSON that is anything.
+_QUOTED_CALL = re.compile(
+    r"(?<![\w'\"])(?P<mark>['\"\u201c])(?P<call>(?:\[TOOL_CALLS\]|<\|?tool_call|<function=)[^\n]{1,2000}?[}\]>])"
+    r"(?:(?P=mark)|\u201d)(?=[\s.,;:!?)]|\Z)"
+)
 _WORD = re.compile(r"[A-Za-z\u00c0-\uffff]{2,}")
 _MIN_WORDS = 8  # of a person around it
 _MAX_OF_WORDS = 20_000  # characters
@@ -187,5 +192,6 @@ def shown_code(text: str) -> str | None:
     """Return the only code of a text that is a call: a line that is code from end to end, or code within a line."""
     shown = [line[1] for line in _CODE_LINE.finditer(text) if recognise(line[1]) is Form.OUTPUT]
     shown = shown or [code[1] for code in _CODE_CALL.finditer(text)]
+    shown = shown or [one["call"] for one in _QUOTED_CALL.finditer(text) if "\\" not in one["call"]]  # no literal
     shown = [text for text in shown if not is_placeholder(text) and MARKER.sub("", text).strip(" <>/|[]")]
     return shown[0] if len({*shown}) == 1 and ("{" in shown[0] or "</" in shown[0]) else None

@@ -18,6 +18,7 @@ from prompt_debugger.core.evidence.answers.read import is_answer, is_event_list
 from prompt_debugger.core.evidence.answers.shapes import chunk_of_delta, is_chunk
 from prompt_debugger.core.evidence.reports.blocks import MAX_BLOCKS, Block, BlockKind
 from prompt_debugger.core.evidence.reports.http_heads import join_heads
+from prompt_debugger.core.evidence.reports.ruled_sections import section_at
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.objects_within import (
     MAX_OF_SCRIPT,
@@ -158,6 +159,7 @@ class _Splitter:
         """Return what may take a line of this text: it contains no sign of any of the others."""
         signs: tuple[tuple[tuple[str, ...], Callable[[int, str], int]], ...] = (
             (("```", "~~~"), self._fence),
+            (("---", "===", "***"), self._section),
             ((">",), self._quote),
             (("data:", "event:"), self._stream),
             (("{", "["), self._json),
@@ -205,6 +207,15 @@ class _Splitter:
             lines.append(inner[margin:] if not inner[:margin].strip() else inner)
         self._add("\n".join(lines), BlockKind.FENCED)  # cut before its end
         return len(self._lines)
+
+    def _section(self, at: int, line: str) -> int:
+        """Take an output between lines that name it; the second of them may name another."""
+        found = section_at(self._texts, at)
+        if found is None:
+            return at
+        self._prose.append(line)
+        self._add(found.text, BlockKind.FENCED)
+        return found.end
 
     def _inline_fence(self, at: int, line: str) -> int:
         """Take JSON whose fences a program printed without their line ends, on the line of its own words."""

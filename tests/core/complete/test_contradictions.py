@@ -13,6 +13,7 @@ from prompt_debugger.core.complete.contradictions import (
     contradiction_in_list,
     contradiction_in_text,
     is_foreign,
+    is_reversed,
 )
 from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs, text_of_tokens
 from prompt_debugger.core.complete.own_run import AnswerContext, OwnRun, read_own_run
@@ -215,3 +216,36 @@ async def test_ids_of_a_run_outlive_a_list_that_contradicts_itself() -> None:
     assert found.completion is not None
     assert (found.completion.token_ids, found.completion.logprobs) == (ids, None)
     assert (found.answer.logprobs, len(found.doubts)) == (None, 1)
+
+
+SAID = "It is warm in Paris today and the sun is out, so take a hat and water with you."
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_ids_in_the_reverse_order_are_not_the_run(is_known: bool) -> None:
+    ids = TOKENIZER.encode(SAID)
+    answer = ChatResult({"content": SAID}, "stop", token_ids=ids[::-1], usage=Usage(3, len(ids)))
+    right = replace(answer, token_ids=ids)
+
+    reversed_run, run = await own_run(answer, is_known=is_known), await own_run(right, is_known=is_known)
+
+    assert (reversed_run.completion, reversed_run.answer.token_ids) == (None, None)
+    assert reversed_run.doubts == (
+        "The ids of the run spell the message from its end to its beginning, so they are not used.",
+    )
+    assert (run.completion is not None, run.doubts) == (True, ())
+
+
+async def test_listed_tokens_in_the_reverse_order_are_not_used() -> None:
+    found = listed(SAID, message={"content": SAID})
+    turned = replace(found, logprobs=(found.logprobs or ())[::-1])
+
+    assert "The listed tokens spell the message" in (contradiction_in_list(turned, {}, None) or "")
+    assert contradiction_in_list(found, {}, None) is None
+
+
+def test_words_that_a_message_has_in_another_order_are_no_contradiction() -> None:
+    text = "and the sun is out today in Paris, so take a hat and water with you. It is warm"
+
+    assert not is_reversed(text, {"content": SAID})
+    assert not is_reversed("out is sun", {"content": "sun is out"})  # too few to say

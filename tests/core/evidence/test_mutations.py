@@ -17,7 +17,7 @@ from random import Random
 
 import pytest
 
-from prompt_debugger.core.base.comparable import NO_BEGINNING
+from prompt_debugger.core.base.comparable import NO_BEGINNING, UNLINKED
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.types import Basis, CallStatus, Certainty
@@ -78,7 +78,8 @@ def show(text: str) -> Shown:
     if trace.raw is not None and trace.raw.completeness_reason == NO_BEGINNING:
         written = written[1:]  # whose name may be cut, as is said
     calls |= {(str(one.name), _normalized(one.arguments)) for one in written}
-    is_assumed = trace.evidence is Basis.ASSUMED_RUN  # and what follows from two parts of it is inferred
+    # What follows from two parts that are assumed to be of one run is inferred.
+    is_assumed = trace.evidence is Basis.ASSUMED_RUN or UNLINKED in trace.notes
     sure = [one for one in trace.findings if not (is_assumed and one.certainty is Certainty.INFERRED)]
     stage = trace.verdict.stage if trace.verdict is not None and sure else None
     return Shown(

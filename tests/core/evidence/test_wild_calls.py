@@ -86,7 +86,7 @@ def test_a_stream_with_gaps_shows_that_a_name_came_twice():
 
 def test_a_gap_alone_proves_nothing():
     with pytest.raises(RequestError, match=r"shortened"):
-        read_evidence(GAPS.partition("# call 2")[0])
+        read_evidence(GAPS.partition("# call 2")[0].replace("id=''", "id=None"))
 
 
 @pytest.mark.parametrize("shortened", ['"tools": [ ... ]', '"messages": [{...}]', '"tools": […]'])
