@@ -53,3 +53,10 @@ def test_no_script_names_another_server(path):
     text = path.read_text("utf-8").replace('"http://www.w3.org/2000/svg"', "")  # a name, never asked for
 
     assert re.findall(r"\bfetch\(|XMLHttpRequest|https?://[a-z]", text) == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_no_text_becomes_part_of_a_selector_as_it_is(path):
+    values = re.findall(r"""=["']{0,2} \+ (?!CSS\.escape\()([^+]+) \+ ["']{1,2}\]""", path.read_text("utf-8"))
+
+    assert [value for value in values if not re.fullmatch(r"[A-Z_]+", value)] == []

@@ -52,7 +52,7 @@ onVerdict((verdict) => {
   const { code } = left;
   if (!code || strip !== left.strip) return;
   left.code = null;
-  drawn(() => document.querySelector(".pd-offered[data-code=" + code + "]")).then(() => {
+  drawn(() => document.querySelector(".pd-offered[data-code=" + CSS.escape(code) + "]")).then(() => {
     if (!codesOnTrial().includes(code)) showOutcome({ code, state: "stopped", sentence: FIX_WORDS, hint: "", short: "" });
   });
 });

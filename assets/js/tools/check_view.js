@@ -73,7 +73,7 @@ builders.model_check = (root, name) => {
       const one = button(label, "pd-switch", () => {
         change();
         redraw();
-        const again = /** @type {HTMLElement | null} */ (root.querySelector(".pd-check-filters [data-label='" + label + "']"));
+        const again = /** @type {HTMLElement | null} */ (root.querySelector(".pd-check-filters [data-label='" + CSS.escape(label) + "']"));
         again?.focus();
       });
       one.dataset.label = label;

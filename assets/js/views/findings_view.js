@@ -49,7 +49,9 @@ builders.findings = (root) => {
  * @param {string} name Its place, or its code: then the card of its root, where the fix is.
  */
 function mark(root, name) {
-  const found = /** @type {HTMLElement | null} */ (root.querySelector('[data-place="' + name + '"]') || root.querySelector('[data-codes~="' + name + '"]'));
+  // The code of an opened run is any text.
+  const ofPlace = root.querySelector('[data-place="' + CSS.escape(name) + '"]');
+  const found = /** @type {HTMLElement | null} */ (ofPlace || root.querySelector('[data-codes~="' + CSS.escape(name) + '"]'));
   if (!found) return;
   root.querySelectorAll(".pd-finding.pd-shown").forEach((other) => other.classList.remove("pd-shown"));
   const fold = /** @type {HTMLDetailsElement | null} */ (found.closest("details.pd-effects"));

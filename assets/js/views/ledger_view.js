@@ -269,7 +269,7 @@ class LedgerView {
     const first = Math.max(0, segments.findIndex(segments.some(isAlarm) ? isAlarm : isHit));
     /** @type {NodeListOf<HTMLElement>} */ (this.raw.querySelectorAll("[data-segment]")).forEach((element) =>
       element.classList.toggle("pd-shown", !evidence.quiet && isHit(segments[Number(element.dataset.segment)])));
-    const element = /** @type {HTMLElement | null} */ (this.raw.querySelector('[data-segment="' + first + '"]'));
+    const element = /** @type {HTMLElement | null} */ (this.raw.querySelector('[data-segment="' + CSS.escape(String(first)) + '"]'));
     if (!element) return;
     element.scrollIntoView({ block: "nearest" });
     if (evidence.quiet) point(this.name, this.facts(segments[first]));
