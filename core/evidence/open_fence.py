@@ -18,7 +18,7 @@ _MAX_CHARS = 60_000
 def open_fence(text: str) -> str:
     """Return a text with the line of a fence that was not copied: of its only one, or of the first, below Python."""
     fences = [*_FENCE.finditer(text)] if len(text) <= _MAX_CHARS and "```" in text else []
-    if len(fences) == 1 and not fences[0]["language"] and text[fences[0].end() :].strip():
+    if len(fences) == 1 and text[fences[0].end() :].strip():
         above = text[: fences[0].start()].strip()
         return f"{text.rstrip()}\n```" if above and recognise(above) is None else text
     if len(fences) % 2 == 0 or len(fences) < _MIN_FENCES or fences[0]["language"]:

@@ -11,7 +11,7 @@ EXCEPTION = re.compile(
     r"(?m)^[^\w\n]{0,12}(?:(?:Error|ERROR|error|Exception|Caused by|Uncaught|thread '[\w-]{1,40}' panicked at"
     r"|Exception in thread \"[^\"\n]{1,60}\")"
     r"[: ]{1,3}|\[?[\w ]{1,30}\]? ?(?:[-:] )?)?(?<!\w)((?:[\w$]{1,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception"
-    r"|Behavior|Failure|Timeout|Interrupt|Exit))\b(?:\$[A-Z]\w{1,40})?(?: \[\w{1,60}\])?: ?(?=\S)"
+    r"|Behavior|Failure|Timeout|Interrupt|Exit)|(?<=^)Exception)\b(?:\$[A-Z]\w{1,40})?(?: \[\w{1,60}\])?: ?(?=\S)"
 )
 # A frame of Python or JavaScript, with its file and line.
 FRAME = re.compile(

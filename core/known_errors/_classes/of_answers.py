@@ -212,7 +212,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|\binvalid json extracted from (?:the )?model\b|\bdid not return (?:valid json\b|content with <)"
         r"|\binvalid llm response format\b|\breturned unparsea?ble output\b|\bstructured response is not set\b"
         r"|\bfailed to (?:obtain|get|produce) (?:a )?structured (?:output|response)\b"
-        r"|\bexpected a (?:completed )?structured choice\b",
+        r"|\bexpected a (?:completed )?structured choice\b"
+        r"|\b(?:failed|unable) to decode json from (?:the )?(?:llm|model)\b",
         Stage.CONTRACT,
         Cause.OUTPUT,
         "The answer does not match what the program expects",

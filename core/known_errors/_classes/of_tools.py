@@ -153,7 +153,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|not supported))"
         r"|invalid (?:json )?schema\b|(?:function|tool|input)_?\s?schema is invalid|(?:json ?schema"
         r"|schema)\b.{0,60}?(?:unsupported|not supported|unrecognized|"
-        r"is invalid|not valid|conversion failed|must be|error)|unsupported.{0,40}?schema"
+        r"is invalid|not valid|conversion failed|must be|error)|unsupported[^{}]{0,40}?schema"
         r"|properties\[(?P<field>[^\]]{1,80})\][^ ]{0,80}: missing field"
         r"|schema didn't specify the schema type|reference to undefined schema|moonshot flavored json schema"
         r"|\bobject fields require at least one of\b|'additionalproperties' must be (?:set to )?\W?false"

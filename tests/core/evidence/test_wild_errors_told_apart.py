@@ -12,6 +12,7 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding
 from prompt_debugger.core.evidence import Evidence, gather_evidence, show_evidence
 from prompt_debugger.core.evidence.answers.joined_events import join_events
+from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.readers.fragment import READER as FRAGMENT
 from prompt_debugger.core.evidence.reports.split import split
@@ -209,6 +210,19 @@ def test_a_fence_that_is_not_closed_is_read_to_the_end_of_the_text():
 
     assert shown.chat is not None
     assert shown.chat.message["content"] == "Hel"
+
+
+def test_a_fence_with_a_language_that_is_not_closed_is_read_too():
+    text = f"# It never stops\n\n```json\n{ANSWER}\n"
+
+    assert read(text).chat is not None
+
+
+def test_a_traceback_that_ends_with_a_plain_exception_is_not_cut():
+    frame = 'Traceback (most recent call last):\n  File "/x/a.py", line 3, in f\n    raise Exception(words)\n'
+
+    assert cut_traceback(frame + "Exception: it went wrong\n") is None
+    assert cut_traceback(frame) is not None
 
 
 def test_a_log_below_the_command_that_started_the_server_says_how_it_answered():
