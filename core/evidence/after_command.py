@@ -42,6 +42,7 @@ def cut_answer_in(text: str) -> str | None:
     found = _CUT_START.search(text)
     rest = "" if found is None else text[found.start() :].strip()
     is_answer_begun = any(name in rest for name in ('"choices"', '"candidates"'))
+    is_answer_begun = is_answer_begun or ('"created_at"' in rest and '"message"' in rest)  # of Ollama's own API
     return rest if is_answer_begun and json_of(rest) is None else None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.diagnose.one_of_several import is_note_of_several
 from prompt_debugger.core.evidence.attempt import MAX_PARAGRAPHS, PARAGRAPHS, Read, has_class, is_known, try_read
 from prompt_debugger.core.evidence.block_by_block import MAX_BLOCKS, read_blocks, read_shown
@@ -280,9 +281,21 @@ def _begins_with_marker(text: str) -> bool:
     return start.startswith(("<", "[", "{", "\uff5c")) and _PAGE_TAG.match(start) is None
 
 
+def _is_in_history(whole: Evidence, merged: Evidence) -> bool:
+    """Return whether the answer that was read of a whole text is a message of the conversation that a block shows."""
+    if whole.form is not Form.OBJECT or whole.chat is None or merged.request is None:
+        return False
+    calls = whole.chat.message.get("tool_calls")
+    earlier = objects_in(merged.request.body.get("messages"))
+    ids = {call.get("id") for one in earlier for call in objects_in(one.get("tool_calls"))}
+    return bool(calls) and all(call.get("id") in ids for call in objects_in(calls))
+
+
 def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is_talk: bool) -> bool:
     if whole.form is Form.REQUEST and any(is_note_of_several(note, "request") for note in merged.notes):
         return not any("two requests" in note for note in whole.notes)  # the one that is not said to work
+    if _is_in_history(whole, merged):
+        return True
     is_fenced = whole.form is Form.OBJECT and any(block.kind is BlockKind.FENCED for block in blocks)
     if is_fenced or (is_talk and whole.form in (Form.ERROR, Form.LOG, Form.REQUEST) and is_known(merged)):
         return {*merged.holds} >= {*whole.holds}  # the same without the talk around it

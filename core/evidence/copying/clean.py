@@ -60,9 +60,10 @@ _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "
 _SINGLE_KEY = re.compile("[{,]\\s{0,8}\u2018[^\u2018\u2019\n]{1,80}\u2019\\s{0,4}:")  # of a printed dict
 _CLOSING_QUOTE = re.compile("\u2019(?=\\s{0,8}[:,}\\])])")  # the others are apostrophes
 _INDENT = re.compile(r"(?m)^[ \t]*+\u00a0[ \t\u00a0]*+")  # as web pages indent code
+_CARETS = re.compile(r"(?<=\S)\^M(?=\^\[|\n|\Z)\n?")  # a carriage return, as `cat -v` and editors show it
 # Colours whose escape character was lost in a copy: `[31mError[0m`.
 _COLOUR = re.compile(r"(?:\^\[|\u241b)?(?<!\\u001b)(?<!\\x1b)(?<!\\033)(?<!\\e)\[\d{1,3}(?:;\d{1,3}){0,4}m")
-_RESET = "[0m"
+_RESETS = ("[0m", "[0;0m")
 _MIN_COLOURS = 2
 _SHOWN = re.compile(
     r"\s*+<(?:pre|code)\b[^<>\n]{0,200}>(?:<code\b[^<>\n]{0,200}>)?(?P<code>(?:(?!</?(?:pre|code)\b)[^\0])++)"
@@ -131,9 +132,11 @@ def _after(steps: Sequence[Step], text: str) -> tuple[str, list[str]]:
 
 
 def _uncoloured(text: str) -> str | None:
+    if "^M" in text and _CARETS.search(text) is not None:
+        text = _CARETS.sub("\n", text)
     if "\x1b" in text:
         return _ANSI.sub("", text)
-    if _RESET not in text or len(_COLOUR.findall(text)) < _MIN_COLOURS:
+    if not any(reset in text for reset in _RESETS) or len(_COLOUR.findall(text)) < _MIN_COLOURS:
         return None
     return _COLOUR.sub("", text)
 

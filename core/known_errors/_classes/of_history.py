@@ -31,6 +31,16 @@ CLASSES: tuple[ErrorClass, ...] = (
         "call another id, and its result the same.",
     ),
     ErrorClass(
+        "call-in-history-without-arguments",
+        r"\b(?P<place>messages\[\d{1,6}\])(?:\.[\w.\[\]]{1,120})?: missing field `arguments`",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "A call in the history has no `arguments`",
+        "A call in {place|one message} has no `arguments`. The API requires them of every call, as text, even if the "
+        "tool takes none: the client left them out when it sent the call back.",
+        "Send the text of an empty object as `arguments` of each call that has none, or update the client.",
+    ),
+    ErrorClass(
         "arguments-in-history",
         r"\bfunction\W{0,3}arguments?\b.{0,80}?\bmust be (?:in |a )?(?:valid )?json\b"
         r"|\binvalid function arguments:? json\b|\binvalid tool calls?: arguments must be (?:valid )?json\b",

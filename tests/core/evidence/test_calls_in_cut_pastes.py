@@ -198,3 +198,36 @@ def test_what_sentences_say_of_arguments_is_read_in_linear_time(piece):
             read_evidence("# Tool calls fail\n\n" + piece * size)
 
     assert grows_linearly(run, first=100)
+
+
+def test_an_answer_that_ends_in_its_text_is_not_passed_over_beside_its_request():
+    asked = '```\n{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}\n```\n'
+    cut = '```\n{\n  "created_at": "2026",\n  "message": {\n    "role": "assistant",\n    "content": "I looked'
+
+    evidence = read_evidence(f"I send:\n{asked}It responds:\n{cut}\n")
+
+    assert any("answer in the text is not complete" in note for note in evidence.notes)
+    assert not any("not complete" in note for note in read_evidence(f"I send:\n{asked}It responds:\n").notes)
+
+
+def test_a_conversation_in_a_fence_is_not_read_as_the_first_of_its_answers():
+    call = '{"id": "a1", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
+    turns = f'{{"role": "assistant", "content": "", "tool_calls": [{call}]}},\n'
+    turns += '{"role": "tool", "tool_call_id": "a1", "content": "1"},\n'
+    turns += '{"role": "assistant", "content": "", "tool_calls": [{"id": "", "type": "function"}]},\n'
+    turns += '{"role": "tool", "tool_call_id": "", "content": "No such tool."}'
+    report = (
+        f"# Empty id\n\n**Which version?**\n1.2\n\n```\n{turns}\n```\n\nThe answer has a call with an empty id:\n\n"
+    )
+
+    assert "PD142" in {
+        one.code for one in shown(f"{report}```\n[Server Error] Invalid 'messages' in payload.\n```\n").findings
+    }
+
+
+def test_colours_and_line_ends_in_caret_notation_are_taken_out():
+    head = "^[[1;36m(APIServer pid=7)^[[0;0m ERROR 08-22 21:36:14 [serving_chat.py:250] "
+    log = f"{head}Error in preprocessing prompt inputs^M{head}Traceback (most recent call last):^M{head}  File "
+    log += f'"/a/transformers/tokenization_utils_base.py", line 1640, in apply_chat_template^M\n{head}    x = y(^M\n'
+
+    assert any("breaks off in tokenization_utils_base.py line 1640" in note for note in read_evidence(log).notes)
