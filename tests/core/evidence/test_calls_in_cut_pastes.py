@@ -202,7 +202,7 @@ def test_what_sentences_say_of_arguments_is_read_in_linear_time(piece):
 
 def test_an_answer_that_ends_in_its_text_is_not_passed_over_beside_its_request():
     asked = '```\n{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}\n```\n'
-    cut = '```\n{\n  "created_at": "2026",\n  "message": {\n    "role": "assistant",\n    "content": "I looked'
+    cut = '```\n{"model": "m",\n  "created_at": "2026",\n  "message": {"role": "assistant",\n    "content": "I looked'
 
     evidence = read_evidence(f"I send:\n{asked}It responds:\n{cut}\n")
 
