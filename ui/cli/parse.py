@@ -130,10 +130,13 @@ def _run(options: argparse.Namespace) -> int:
     if options.cases:
         return _run_cases(options, defaults)
     with CaseParser(_target(options), thorough=options.splits, seed=options.seed) as parser:
-        case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
+        pasted = read_input(options.raw or "-")
+        case = {**defaults, **_case_from_input(pasted)}
         say("Asking the parsers" if case.get("parsers") else "Reading the output")
         parse, findings, notes = parser.parse(case)
         tables = _ask_releases(parser, case, options)
+    if not parse.parsed.calls and (other := _other_form(pasted)) is not None:
+        notes = (*notes, other)
     document = parse_to_json(parse, case_id=case.get("id"), findings=findings, notes=notes)
     text = parse_to_terminal(parse, findings, notes, title_of)
     if options.splits:
@@ -255,6 +258,17 @@ def _case_from_input(text: str) -> JSONObject:
             '`inspect` reads it; `parse` reads the text that the model wrote, or `{"raw": "…", "message": {…}}`.',
         )
     return {"raw": evidence.raw if evidence.form in _ANSWERS else text}
+
+
+def _other_form(text: str) -> str | None:
+    """Return a sentence on a text without a call that may be no output: what `inspect` takes it for."""
+    try:
+        evidence = read_evidence(text)
+    except RequestError:
+        return None
+    if evidence.raw is not None or evidence.form is Form.OUTPUT:
+        return None
+    return f"`inspect` reads this text as {evidence.words}; `parse` takes any text for what a model wrote."
 
 
 def _defaults(options: argparse.Namespace) -> JSONObject:

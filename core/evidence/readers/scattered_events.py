@@ -56,7 +56,7 @@ def _finds(paste: Paste) -> float:
         return 0.0
     if text.lstrip().startswith("{") and _STREAM_BELOW.search(text) is not None:
         return 0.0  # an object, and then a stream, which are two things
-    last = text.rstrip().rpartition("\n")[2]
+    last = text.rstrip().removesuffix("```").rstrip().rpartition("\n")[2]
     if last.startswith(("data: {", "data:{")) and not last.endswith("}"):
         return 0.0  # a stream under words, whose end was cut: its own reader says so
     if _SIGNS.search(text) is None or _CODE.search(text[:20_000]) or json_lines(text):

@@ -231,3 +231,14 @@ def test_colours_and_line_ends_in_caret_notation_are_taken_out():
     log += f'"/a/transformers/tokenization_utils_base.py", line 1640, in apply_chat_template^M\n{head}    x = y(^M\n'
 
     assert any("breaks off in tokenization_utils_base.py line 1640" in note for note in read_evidence(log).notes)
+
+
+def test_a_stream_that_an_open_fence_cuts_is_said_to_be_incomplete():
+    start = '{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{"}}'
+    event = 'data: {{"id": "c", "object": "chat.completion.chunk", "choices": [{{"index": 0, "delta": {}}}]}}\n\n'
+    events = event.format(f'{{"role": "assistant", "tool_calls": [{start}]}}')
+    events += event.format('{"tool_calls": [{"index": 0, "function": {"arguments": "\\"a\\":"}}]}')
+
+    assert (
+        "the pasted stream is incomplete" in said(f"# Arguments are missing\n\n```\n\n{events}{events[:90]}\n").lower()
+    )

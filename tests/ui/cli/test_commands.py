@@ -88,6 +88,20 @@ def test_a_command_says_what_it_was_given_instead(command, value, said):
     assert "`inspect` reads it" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("agents.exceptions.ModelBehaviorError: Tool look not found in agent Desk", True),
+        ("I could not find any tool for that.", False),
+        (CALL, False),
+    ],
+)
+def test_a_text_without_a_call_that_may_be_something_else_is_not_passed_over(text, is_said):
+    done = run("parse", "-", text=text)
+
+    assert ("`inspect` reads this text as an error" in done.stdout) == is_said
+
+
 def test_an_output_that_is_json_is_parsed():
     done = run("parse", "-", "--json", text='{"city": "Oslo", "content": 1}')
 
