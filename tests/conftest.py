@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib.util
 import os
 import re
 import ssl
@@ -62,6 +63,9 @@ def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
     return (yield)
 
 
+WITHOUT_VLLM = pytest.mark.skip(reason="needs vLLM, which is not installed: docs/lab.md says how")
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Iterator[None]:
     """Keep the garbage collector from what collection makes: it lives as long as the run."""
@@ -84,6 +88,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if not re.search(r"mark\.lab\b", file.read_text(encoding="utf-8")):
             raise pytest.UsageError(f"{file}: `make test-servers` finds a file by `mark.lab` in it")
     yield
+    if importlib.util.find_spec("vllm") is None:
+        for item in items:
+            if item.get_closest_marker("lab") or item.get_closest_marker("vllm"):
+                item.add_marker(WITHOUT_VLLM)
     found: dict[Path, set[int]] = {}
     for item in items:
         found.setdefault(item.path, set()).add(_place_of(item))

@@ -35,6 +35,23 @@ def families_named(text: str) -> tuple[str, ...]:
     )
 
 
+def parsers_by_block(family: str, raw: str) -> tuple[str | None, frozenset[str]]:
+    """Return the parser that looks for the name of a raw output's block, and the family's that look for another name.
+
+    Neither is known of a family whose models all give their block one name.
+
+    >>> parsers_by_block("deepseek_v32", "<｜DSML｜tool_calls>")
+    ('deepseek_v4', frozenset({'deepseek_v32', 'deepseek_v41'}))
+    """
+    grammars = FORMATS[family].facts.grammars if family in FORMATS else ()
+    signs = {grammar.parser: grammar.sign for grammar in grammars if grammar.sign not in ("", r"(?!)")}
+    if not signs:
+        return None, frozenset()
+    usual = next((grammar.parser for grammar in grammars if not grammar.sign), None)
+    written = next((parser for parser, sign in signs.items() if re.search(sign, raw)), usual)
+    return written, frozenset({*signs, *([usual] if usual else [])} - {written})
+
+
 def siblings_of(family: str) -> tuple[str, ...]:
     """Return the other generations of a family: those whose name begins with the same word."""
     return tuple(one for one in FORMATS if one != family and _lineage(one) == _lineage(family))

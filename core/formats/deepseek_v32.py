@@ -18,8 +18,10 @@ reports of variants in lsdefine/GenericAgent#804, sgl-project/sglang#40236.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import (
     ENABLE_THINKING,
     THINKING,
@@ -31,6 +33,7 @@ from prompt_debugger.core.formats._facts import (
 )
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.conventions import Conventions
+from prompt_debugger.core.parse.reading import CallScanner, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls
@@ -38,6 +41,31 @@ from prompt_debugger.core.parse.tag_calls import TagCalls
 _BARS = r"[｜|‖]{1,2}"
 _DSML = rf"{_BARS}\s?DSML\s?{_BARS}\s?"
 _SECTION = r"(?:function_?calls?|tool_?calls?|calls|tool)"
+
+_EXACT = re.compile(r"<｜DSML｜\s?invoke")
+_SAID = "the bars of its tags are not `｜` (U+FF5C), once on either side"
+
+
+def _noting_bars(scan: CallScanner) -> CallScanner:
+    """Return a scanner that says so where the bars of a complete call are others."""
+
+    def scan_noting(text: str, region: Span, context: ReadContext) -> Scan:
+        found = scan(text, region, context)
+        return replace(found, calls=tuple(_noted(call, text) for call in found.calls))
+
+    return scan_noting
+
+
+def _noted(call: ToolCallAttempt, text: str) -> ToolCallAttempt:
+    if call.status is not CallStatus.COMPLETE or _EXACT.match(text, call.char_span.start):
+        return call
+    return replace(call, deviation="; ".join(filter(None, (call.deviation or call.problem, _SAID))))
+
+
+_PARAMETER = re.compile(
+    rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]{{0,256}})\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"
+)
+
 
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v32",
@@ -63,22 +91,22 @@ FORMAT: ModelFormat = TextFormat(
         ends=frozenset({"<｜end▁of▁sentence｜>"}),
         before_call=2,
     ),
-    scan=in_sections(
-        TagCalls(
-            exact_tags=True,
-            opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]{{0,256}})\"?\s*(?:/?>|\Z)"),
-            closer=re.compile(rf"</{_DSML}invoke>"),
-            parameter=re.compile(
-                rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]{{0,256}})\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"
-            ),
-            parameter_closer=re.compile(rf"</{_DSML}parameter>"),
-            wrapper=re.compile(rf"</?{_DSML}{_SECTION}>"),
-            cut_wrapper=re.compile(rf"<{_DSML}{_SECTION}>"),
-            guards_prose=True,
-        ).scan,
-        re.compile(rf"<{_DSML}{_SECTION}>"),
-        re.compile(rf"</{_DSML}{_SECTION}>"),
-        "`<｜DSML｜function_calls>` (V4: `<｜DSML｜tool_calls>`)",
+    scan=_noting_bars(
+        in_sections(
+            TagCalls(
+                exact_tags=True,
+                opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]{{0,256}})\"?\s*(?:/?>|\Z)"),
+                closer=re.compile(rf"</{_DSML}invoke>"),
+                parameter=_PARAMETER,
+                parameter_closer=re.compile(rf"</{_DSML}parameter>"),
+                wrapper=re.compile(rf"</?{_DSML}{_SECTION}>"),
+                cut_wrapper=re.compile(rf"<{_DSML}{_SECTION}>"),
+                guards_prose=True,
+            ).scan,
+            re.compile(rf"<{_DSML}{_SECTION}>"),
+            re.compile(rf"</{_DSML}{_SECTION}>"),
+            "`<｜DSML｜function_calls>` (V4: `<｜DSML｜tool_calls>`)",
+        )
     ),
     facts=FamilyFacts(
         tool_parsers=("deepseek_v32", "deepseek_v4", "deepseek_v41"),

@@ -345,6 +345,8 @@ def _wrapped(text: str) -> BrokenArguments | None:
         if before.startswith("{"):
             words = f"a broken beginning of {at} characters precedes the complete object, as if it had been sent twice"
             words += _divergence(text, at, stop)
+            if at == 1:
+                words = "the complete object has one brace too many before it"
             return BrokenArguments(Break.WRAPPED, Span(at, stop), words)
         where = "a code fence" if fence is not None else f"other text ({(before or after)[:40]!r})"
         return BrokenArguments(Break.WRAPPED, Span(at, stop), f"the object is in {where}")

@@ -21,14 +21,19 @@ Source:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.text import first_divergence
-from prompt_debugger.core.base.types import CallOutcome, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.base.types import JSON, CallOutcome, JSONObject, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import CallField
+from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, comparison, in_message, in_raw, matched_calls, quote
+
+_MAX_VALUES = 2  # that are quoted
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -60,12 +65,37 @@ def _describe(field: str, written: ToolCallAttempt, got: CallField) -> str:
     if field == "name":
         return f"Written name {written.name!r}, returned {got.name!r}."
     returned = str(got.arguments)
+    by_value = _by_value(written, got)
+    if by_value:
+        return by_value
     at = first_divergence(written.arguments, returned) or 0
     low = max(0, at - 30)
     return (
         f"Arguments differ from character {at}: written …{quote(written.arguments[low : at + 40])!r}, "
         f"returned …{quote(returned[low : at + 40])!r}."
     )
+
+
+def _by_value(written: ToolCallAttempt, got: CallField) -> str:
+    """Return which values differ, where the notation is not JSON, so that no character compares with another."""
+    values, returned = written.arguments_json, decode_json(as_text(got.arguments) or "")
+    if not isinstance(values, dict) or not isinstance(returned, dict) or decode_json(written.arguments) is not None:
+        return ""
+    differing = [name for name in values if name not in returned or returned[name] != values[name]]
+    parts = [_one_value(name, values[name], returned) for name in differing[:_MAX_VALUES]]
+    parts += [f"`{name}` was not written" for name in list(returned.keys() - values.keys())[:1]]
+    more = len(differing) - _MAX_VALUES
+    return f"Of its arguments, {'; '.join(parts)}{f'; {more} more differ' if more > 0 else ''}." if parts else ""
+
+
+def _one_value(name: str, value: JSON, returned: JSONObject) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    marker = next(find_markers(text), None)
+    within = "" if marker is None else f", which contains `{text[slice(*marker)]}`: the parser may have stopped there"
+    if name not in returned:
+        return f"`{name}` is missing, written {quote(text, 80)!r}{within}"
+    given = json.dumps(returned[name], ensure_ascii=False)
+    return f"`{name}` is {quote(given, 80)}, written {quote(text, 80)!r}{within}"
 
 
 RULE: Rule = TraceRule(

@@ -3,7 +3,8 @@
 What it finds:
     Arguments of a returned call that decode to JSON and fail validation against
     the tool's parameters. If what the model wrote fails as well, the model did
-    it; if only the returned arguments fail, the parser did. Silent where the
+    it; if only the returned arguments fail, the parser did. It says which values are
+    right but for their type: JSON given as text, or a number for a text. Silent where the
     schema itself cannot be used, and for calls that were cut.
 
 Why it matters:
@@ -24,10 +25,12 @@ Source:
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from prompt_debugger.core.base.json_values import as_list, as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import (
     JSON,
     CallStatus,
@@ -46,11 +49,19 @@ from prompt_debugger.core.diagnose.output_limit import more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Violation, violations
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, why_cut, written_as
+from prompt_debugger.core.diagnose.words import listed
 
-_DECODE = Step(
-    "Decode this value once more in the client. A parser that finds no plain `type` for a parameter (a union, `anyOf`, "
-    "`$ref`) treats it as text; declare a plain `type`, or use a release that resolves it."
+_CONVERT = Step(
+    "Convert by the tool's schema in the client. Where a notation has no types (the tags of GLM, Qwen3-Coder, "
+    "MiniMax), the server's parser converts by the schema: update the server, and declare a plain `type`, since some "
+    "parsers find none in a union, `anyOf` or `$ref`."
 )
+_FROM_RAW = Step(
+    "Take the arguments from the raw output: the model wrote them right. Report it to the parser's authors."
+)
+_OF_TYPE = re.compile(r" is not of type '(?P<type>\w+)'\Z")
+_CHANGED = "What the model wrote is valid; the parser changed it."
+_AS_CODE = {"object": ("{", "}", "an object"), "array": ("[", "]", "a list")}
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -69,33 +80,72 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         path = f"{call.field}.function.arguments"
         cut = _why_closed(trace, broken) if written is None and index == last else None
+        is_changed = cut is None and _blame(written, schema) == _CHANGED
+        retyped = _retyped(arguments, broken, schema)
         evidence = [in_message(path, as_text(call.arguments)), FindingEvidence("request", field=f"{field}.parameters")]
         if written is not None:
             evidence.append(in_raw(trace, written.arguments_span or written.char_span))
         yield Report(
             title=f"The arguments of the call to `{call.name}` violate the tool's schema.",
             detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:3])
-            + f". {_blame(written, schema) if cut is None else _closed(cut)}{_encoded(arguments, broken)}",
+            + f". {_blame(written, schema) if cut is None else _closed(cut)}{retyped and f' {retyped}'}",
             evidence=tuple(evidence),
             stage=None if cut is None else Stage.COMPLETE,
             fix=(
                 *([] if cut is None else [more_output(trace)]),
-                *([_DECODE] if _encoded(arguments, broken) else []),
-                *strict_tools(trace),
-                Step("Name required properties first, and describe them better."),
+                *(_way(trace, is_retyped=bool(retyped)) if not is_changed else [_FROM_RAW]),
             ),
         )
 
 
-def _encoded(arguments: JSONObject, broken: Sequence[Violation]) -> str:
-    """Say which value is an object or a list that was given as JSON text."""
-    name = broken[0].path.removeprefix("$.")
-    value = as_text(arguments.get(name))
-    decoded = None if value is None else decode_json(value)
-    if not isinstance(decoded, dict | list):
+def _way(trace: Trace, *, is_retyped: bool) -> Iterator[Step]:
+    if is_retyped:
+        yield _CONVERT
+    yield from strict_tools(trace)
+    if not is_retyped:
+        yield Step("Name required properties first, and describe them better.")
+
+
+def _retyped(arguments: JSONObject, broken: Sequence[Violation], schema: JSON) -> str:
+    """Say which values have the wrong type alone: with the right one, all of them fit."""
+    wrong: dict[str, str] = {}
+    for item in broken:
+        found = _OF_TYPE.search(item.message)
+        wrong[item.path.removeprefix("$.")] = "" if found is None else found["type"]
+    if not wrong.keys() <= arguments.keys():
         return ""
-    kind = "an object" if isinstance(decoded, dict) else "a list"
-    return f" The value of `{name}` is the JSON text of {kind}: it was encoded once more."
+    texts = {name: value for name in wrong if isinstance(value := arguments[name], str)}
+    if not texts:
+        return _not_texts(arguments, wrong)
+    decoded = {name: decode_json(value) for name, value in texts.items()}
+    is_json = None not in decoded.values() and len(texts) == len(wrong)
+    if is_json and not violations({**arguments, **decoded}, schema):
+        fits = "it fits" if len(wrong) == 1 else "they fit"
+        return f"{capitalized(_values(list(wrong)))} as text: decoded once more, {fits}."
+    name, value = next(iter(texts.items()))
+    unescaped = decode_json(value.replace('\\"', '"'))
+    if isinstance(unescaped, dict | list):
+        return f"The value of `{name}` is JSON as text, with its quotation marks escaped once more."
+    opener, closer, kind = _AS_CODE.get(wrong[name], ("", "", ""))
+    if opener and value.strip().startswith(opener) and value.strip().endswith(closer):
+        return f"The value of `{name}` is {kind} that is not written as JSON, and was handed on as text."
+    return ""
+
+
+def _not_texts(arguments: JSONObject, wrong: Mapping[str, str]) -> str:
+    """Say which values are numbers or the like where the schema asks for a text."""
+    if set(wrong.values()) != {"string"}:
+        return ""
+    return f"The schema asks for text, and {_values(list(wrong))} as {_kind(arguments[next(iter(wrong))])}."
+
+
+def _values(names: Sequence[str]) -> str:
+    return f"the value{'s' if len(names) > 1 else ''} of {listed(names, 3)} {'are' if len(names) > 1 else 'is'} given"
+
+
+def _kind(value: JSON) -> str:
+    kinds = {bool: "true or false", list: "a list", dict: "an object", type(None): "null"}
+    return kinds.get(type(value), "a number")
 
 
 def _why_closed(trace: Trace, broken: Sequence[Violation]) -> str | None:
@@ -114,7 +164,7 @@ def _blame(written: ToolCallAttempt | None, schema: JSON) -> str:
         return "What the model wrote is unknown."
     if violations(written.arguments_json, schema):
         return "The model wrote them this way."
-    return "What the model wrote is valid; the parser changed it."
+    return _CHANGED
 
 
 def _strict_tools(trace: Trace, _: Finding) -> JSONObject:

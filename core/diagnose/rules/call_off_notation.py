@@ -26,7 +26,6 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -35,11 +34,12 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, CallStatus, Certainty, Place, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.calls.unparsed_calls import WITH_MISTRAL_TOKENIZER, may_lack_tokenizer
 from prompt_debugger.core.diagnose.fields import CallField, calls_of_message
+from prompt_debugger.core.diagnose.generations import parsers_by_block
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, dropped_calls, in_raw
 from prompt_debugger.core.diagnose.words import listed
-from prompt_debugger.core.formats import FORMATS, OFF_ID, TABLES
+from prompt_debugger.core.formats import OFF_ID, TABLES
 
 _MAX_REPORTS = 8  # deviations that are reported one by one
 
@@ -71,15 +71,12 @@ def _deviations(trace: Trace, call: ToolCallAttempt) -> Iterator[str]:
     """Yield what departs from the notation; ids have their own rule."""
     yield from (part for part in (call.deviation or "").split("; ") if part and part != OFF_ID)
     assert trace.parse is not None
-    grammars = FORMATS[trace.parse.parsed.format].facts.grammars if trace.parse.parsed.format in FORMATS else ()
-    signs = {grammar.parser: grammar.sign for grammar in grammars if grammar.sign not in ("", r"(?!)")}
-    written = next((parser for parser, sign in signs.items() if re.search(sign, trace.parse.raw)), None)
-    own = trace.tool_parser
-    asked = {own, *(name.removeprefix("vllm:").partition("+")[0] for name in trace.parse.parsers)}
-    usual = next((grammar.parser for grammar in grammars if not grammar.sign), None)
-    for parser in sorted(one for one in asked & {usual, *signs} if one is not None):
-        other = written or usual
-        if other is not None and parser != other and len(signs) > 0 and _has_section(trace):
+    if not _has_section(trace):
+        return
+    other, others = parsers_by_block(trace.parse.parsed.format, trace.parse.raw)
+    asked = {trace.tool_parser, *(name.removeprefix("vllm:").partition("+")[0] for name in trace.parse.parsers)}
+    for parser in sorted(asked & others, key=str):
+        if other is not None:
             yield f"its block has the name that `{other}` reads, not the one that `{parser}` looks for"
 
 

@@ -28,7 +28,7 @@ from prompt_debugger.core.base.comparable import OTHER_ITEM
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, is_unexpected_call, words_of_end
-from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.thinking_budget_eaten import reasoning_tokens_of
@@ -74,7 +74,9 @@ def find(trace: Trace) -> Iterator[Report]:
             fix=_ENABLE if is_unexpected else _SIMPLER,
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message) and not _has_more(trace):
-        yield _report_streamed(trace, chat) or _report_empty(chat, hosted_by(trace))
+        yield _report_streamed(trace, chat) or _report_empty(
+            chat, hosted_by(trace), is_whole=body_of(trace).get("stream") is False
+        )
 
 
 def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
@@ -96,11 +98,11 @@ def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:
     )
 
 
-def _report_empty(chat: ChatResult, vendor: str | None) -> Report:
+def _report_empty(chat: ChatResult, vendor: str | None, *, is_whole: bool) -> Report:
     written = None if chat.usage is None else chat.usage.completion_tokens
     hidden = (reasoning_tokens_of(chat) or 0) + _blank_chars(chat.message)
     if written is not None and written - hidden >= _MIN_TOKENS and vendor not in _WRITE_NOTHING:
-        return _report_removed(chat, written)
+        return _report_removed(chat, written, is_whole=is_whole)
     counts = "" if written is None else f" The server counted {counted(written, 'token')} of output."
     is_white = _blank_chars(chat.message) > 0
     return Report(
@@ -116,8 +118,9 @@ def _report_empty(chat: ChatResult, vendor: str | None) -> Report:
     )
 
 
-def _report_removed(chat: ChatResult, written: int) -> Report:
-    if not chat.deltas and '"eval_count"' in chat.body and '"done"' in chat.body:
+def _report_removed(chat: ChatResult, written: int, *, is_whole: bool) -> Report:
+    is_of_ollama = not chat.deltas and '"eval_count"' in chat.body and '"done"' in chat.body
+    if is_of_ollama and not is_whole:
         return _report_last_event(chat, written)
     return Report(
         title=f"The server counted {counted(written, 'token')} of output, and the answer shows "
@@ -128,7 +131,11 @@ def _report_removed(chat: ChatResult, written: int) -> Report:
         evidence=(in_message("content", content_of(chat.message)), in_message("finish_reason", chat.finish_reason)),
         fix="Get the raw output of this request: without a tool parser, as a plain completion of the same prompt, or "
         "from the server's debug log; `parse` shows where the call departs from the notation. Start the server with "
-        "the parser of this model's notation, or a release whose parser returns what it cannot read.",
+        "the parser of this model's notation, or a release whose parser returns what it cannot read."
+        if not is_of_ollama
+        else "Send the prompt to `/api/generate` in raw mode, which returns the raw output: `parse` shows where it "
+        "departs from the notation. The parser comes with the model: update Ollama and pull the model again; "
+        "otherwise report the raw output.",
         certainty=Certainty.INFERRED,
         stage=Stage.PARSE,
     )
@@ -142,8 +149,8 @@ def _report_last_event(chat: ChatResult, written: int) -> Report:
         "the lines before it, and nothing is wrong. If it is the whole answer to a request with `stream: false`, what "
         "the model wrote was removed.",
         evidence=(in_message("content", content_of(chat.message)), in_message("finish_reason", chat.finish_reason)),
-        fix="Paste all lines of the stream. If there is only this one, send the prompt to `/api/generate` with "
-        "`raw: true`, which returns the raw output.",
+        fix="Paste all lines of the stream. If there is only this one, send the prompt to `/api/generate` in "
+        "raw mode, which returns the raw output.",
         certainty=Certainty.INFERRED,
         severity=Severity.NOTE,
     )

@@ -26,7 +26,7 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from prompt_debugger.core.base.comparable import is_partial
 from prompt_debugger.core.base.json_values import as_text, decode_json
@@ -55,6 +55,7 @@ from prompt_debugger.core.diagnose.fields import (
     texts_inside,
 )
 from prompt_debugger.core.diagnose.fixes import FlagsFix
+from prompt_debugger.core.diagnose.generations import parsers_by_block
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, next_turn, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers, has_marker
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
@@ -252,6 +253,9 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         if (channel := _CHANNEL.match(content)) is not None:
             yield _report_channels(content, channel.end())
             return
+        if (rest := _report_rest_of_call(trace, content, spans)) is not None:
+            yield rest
+            return
         if (missing := _report_missing(trace, content, content[slice(*spans[-1])])) is not None:
             yield missing
             return
@@ -263,6 +267,28 @@ def _from_message(trace: Trace) -> Iterator[Report]:
             certainty=Certainty.INFERRED,
             severity=Severity.WARNING,
         )
+
+
+def _report_rest_of_call(trace: Trace, content: str, spans: Sequence[Span]) -> Report | None:
+    """Report the end of a call in content, where a parser read its beginning: one at work is never advised."""
+    calls = returned_calls(trace)
+    if not calls or not all(content[slice(*span)].startswith("</") for span in spans):
+        return None
+    marker = content[slice(*spans[0])]
+    return Report(
+        title=f"Content contains the end of a call (`{marker}`), and the message has its beginning.",
+        detail=f"At character {spans[0].start} of content. The server returned {counted(len(calls), 'call')}, so its "
+        "parser is at work: it ended the call too early, probably at a marker that one of the values contains.",
+        evidence=tuple(in_message("content", content[slice(*span)], span) for span in spans),
+        fix=(
+            Step("Do not run the call: the rest of its last value is in content. Put it together from the raw output."),
+            Step(
+                "Report the raw output to the authors of the server's parser, which took a part of a value for an end."
+            ),
+        ),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
 
 
 def _parser_of(markers: Collection[str], trace: Trace) -> tuple[Step, ...]:
@@ -344,6 +370,10 @@ def _has_refused_header(trace: Trace) -> bool:
 def _fix(trace: Trace) -> tuple[Step, ...]:
     name = None if trace.parse is None else trace.parse.parsed.format
     meant = TABLES.tool_parsers.get(name or "", ())
+    fits, others = (None, frozenset[str]()) if trace.parse is None else parsers_by_block(name or "", trace.parse.raw)
+    if fits is not None and trace.tool_parser in others:
+        why = "it looks for the name that this block has"
+        return (Step(f"Start the server with `--tool-call-parser {fits}` in place of `{trace.tool_parser}`: {why}."),)
     steps = [Step("Try a current release of the server: removing the marker would hide the lost structure after it.")]
     if _has_refused_header(trace):
         steps.insert(

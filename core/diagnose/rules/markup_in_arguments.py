@@ -39,12 +39,18 @@ from prompt_debugger.core.formats import pick_format
 
 # What ends a call, or comes after its name: neither is the first marker of a text that quotes whole calls.
 _CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_|_argument_begin|▁sep")
-# At the end of a key.
-_TAG = re.compile(r"</(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?\s{0,4}\Z")
+# At the end of a key; and a key that is a tag itself, without its brackets.
+_TAG = re.compile(r"</?(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?\s{0,4}\Z")
+_OWN_TAG = re.compile(r"<?(?:parameter|invoke|function)(?: name)?=[\"'\w]")
 _FIX = (
     "Read the calls from the raw output: what follows the marker is another call, or the end of this one. "
     "Report the value to the authors of the server's parser, which missed its end; a template or parser of "
     "another release may expect other whitespace around the marker."
+)
+
+_FIX_TAG = (
+    "Take the name from within the tag, and read the calls from the raw output. This parser does not fit what the "
+    "model wrote: choose the parser of the model's family, or update the server or client that reads the calls."
 )
 
 
@@ -101,17 +107,20 @@ def _report_in_id(trace: Trace, call: CallField) -> Iterator[Report]:
 
 
 def _tagged_key(arguments: JSONObject) -> str:
-    return next((key for key in arguments if _TAG.search(key)), "")
+    return next((key for key in arguments if _TAG.search(key) or _OWN_TAG.match(key)), "")
 
 
 def _report_in_key(call: CallField, key: str) -> Iterator[Report]:
-    """Report a key that continues into the markup after it."""
+    """Report a key that continues into the markup after it, or is markup itself."""
+    is_tag = _OWN_TAG.match(key) is not None
     field = f"{call.field}.function.arguments"
     yield Report(
-        title=f"A key in the arguments of the call to `{call.name}` runs into the markup of a call.",
-        detail=f"In `{field}`, a key is {key[:160]!r}. The parser took the end of a value for a name.",
+        title=f"A key in the arguments of the call to `{call.name}` "
+        + ("is markup of a call." if is_tag else "runs into the markup of a call."),
+        detail=f"In `{field}`, a key is {key[:160]!r}. "
+        + ("The parser took a tag for a name." if is_tag else "The parser took the end of a value for a name."),
         evidence=(in_message(field, as_text(call.arguments)),),
-        fix=_FIX,
+        fix=_FIX_TAG if is_tag else _FIX,
     )
 
 

@@ -27,8 +27,10 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.calls.bare_lists import model_names
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
+from prompt_debugger.core.diagnose.generations import families_named
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.parser_setup import way_for_thoughts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -43,7 +45,7 @@ from prompt_debugger.core.diagnose.trace_queries import (
     opens_with_thought,
     prompt_end,
 )
-from prompt_debugger.core.formats import TABLES, ReasoningPair
+from prompt_debugger.core.formats import FORMATS, TABLES, ReasoningPair
 
 _KEEP_BLOCK = ("_append_think", "-append-think")  # ends of the names of parsers that leave the block in content
 _PARSED = "Send `reasoning_format` as `parsed` (the thoughts then come in `message.reasoning`) or `hidden`. Else: "
@@ -106,12 +108,13 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         if fate is Fate.CONTENT and trace.parse.raw[span.start : span.stop].strip()
     ]
     if leaked:
+        opened = opens_with_thought(trace.parse.raw)
         count = sum(stop - start for start, stop in leaked)
         yield Report(
             title=f"{count} characters of reasoning are in content.",
             detail=_cause(trace),
             evidence=(*(in_raw(trace, span) for span in leaked), in_message("content")),
-            fix=way_for_thoughts(trace) or _fix(trace),
+            fix=way_for_thoughts(trace) or (_fix(trace) if opened is None else _fix_of_whole_block(trace, opened)),
             certainty=certainty,
         )
 
@@ -160,8 +163,11 @@ def _cause(trace: Trace, vendor: str | None = None) -> str:
 
 def _fix(trace: Trace) -> str:
     if trace.server is not None and trace.server.has_reasoning_parser is False:
-        return "Start the server with the `--reasoning-parser` for this model's family."
-    return "Use a reasoning parser that treats the block as open from the start if the template opens it."
+        return f"Start the server with {_reasoning_parser(trace)}."
+    return (
+        f"Start the server with {_reasoning_parser(trace)}. If it runs one, take one that treats the block as open "
+        "from the start, as it is where the template opens it."
+    )
 
 
 def _fix_of_whole_block(trace: Trace, pair: ReasoningPair) -> str:
@@ -170,9 +176,19 @@ def _fix_of_whole_block(trace: Trace, pair: ReasoningPair) -> str:
         return f"Split the answer at `{pair.closer}` in the client: no reasoning parser that is known reads these tags."
     beside = " to answers with tool calls as well" if returned_calls(trace) else ""
     return (
-        "The block has its opening tag: start the server with the `--reasoning-parser` for this model's "
-        f"family, or check why it is not applied{beside}."
+        f"The block has its opening tag: start the server with {_reasoning_parser(trace)}, or check why it is not "
+        f"applied{beside}."
     )
+
+
+def _reasoning_parser(trace: Trace) -> str:
+    """Return the flag with the parser of the model's family, where its name or its output shows one."""
+    written = () if trace.parse is None or trace.parse.parsed.format not in FORMATS else (trace.parse.parsed.format,)
+    named = [family for model in model_names(trace) for family in families_named(model)]
+    for family in (*written, *named):
+        if parsers := FORMATS[family].facts.reasoning_parsers:
+            return f"the `--reasoning-parser` for this model's family (`{parsers[0]}` in vLLM)"
+    return "the `--reasoning-parser` for this model's family"
 
 
 def _fix_at_vendor(vendor: str, marker: str, content: str, pair: ReasoningPair | None) -> str:

@@ -19,6 +19,8 @@ from prompt_debugger.core.known_errors._fields import as_path
 from prompt_debugger.core.known_errors.base import Cause, Look
 
 LOG = "Check the server's log for that moment: the reason is there, usually in a traceback above that line."
+IN_PARSER = r"/(?:tool_parsers?|function_call|reasoning(?:_parsers?)?|parser)/\w{1,60}\.py"
+"""The file of a server's parser of outputs, in a traceback."""
 _PART = re.compile(r"\{([a-z_]+)\|([^}]*)\}")
 _MAX_PART = 120  # characters of a part that is put into a sentence
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors._classes.base import IN_PARSER, ErrorClass
 from prompt_debugger.core.known_errors.base import Cause, Look
 
 _IS_EMPTY = r"['\"`]?:? (?:(?:cannot|can't|must not|may not) be|is|was) (?:an? )?(?:null|empty|blank|none|undefined)\b"
@@ -60,6 +60,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         "Look at the answer (paste it). If its call has no `id`, update the server, or let the client make one up and "
         "use it in both call and result. If it has one, ask without streaming, and update the client.",
         unless=_OF_REQUEST,
+    ),
+    ErrorClass(
+        "part-of-call-not-found",
+        r"'NoneType' object (?:is not (?:subscriptable|iterable)|has no attribute)",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The server's parser did not find what it looks for in the model's text",
+        "The traceback goes through a parser of the server: it searched what the model wrote for a part of its "
+        "notation, such as the name of a call, found nothing, and did not provide for that.",
+        "Look at the raw output (the server's log, or the prompt sent to `/v1/completions`): the model wrote a call in "
+        "another notation than this parser reads, or half of one. Update the server, or choose the parser that fits. "
+        "The request needs no change.",
+        around=IN_PARSER,
     ),
     ErrorClass(
         "call-lacks-key",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
-from prompt_debugger.core.known_errors._classes.base import ErrorClass
+from prompt_debugger.core.known_errors._classes.base import IN_PARSER, ErrorClass
 from prompt_debugger.core.known_errors.base import Cause, Look
 
 _TEMPLATE = (
@@ -146,6 +146,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         look=Look.CONTENT_NULL,
         around=r"(?:site-packages|dist-packages)/(?:vllm|sglang|mlx_lm|mlx_vlm|lmdeploy|transformers|jinja2)/\S{0,80}"
         r"(?:server|chat|template|tokeniz|prompt|content|process|message|render|runtime|sandbox|environment)",
+        never_around=IN_PARSER,
     ),
     ErrorClass(
         "list-joined-as-text",
