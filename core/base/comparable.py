@@ -49,7 +49,8 @@ _NOT_WHOLE = (
     "Events were left out",
     "The stream was copied without its beginning",
 )
-_CALLS_LEFT_OUT = "left out of the answer"  # how the note on calls goes on whose number comes first
+# How the notes on calls go on whose number comes first.
+_CALLS_LEFT_OUT = ("left out of the answer", "of which the text contains only a part")
 REPORTED = "the server reported an error: "  # how what was read begins where the answer itself reports an error
 EVENTS_NOT_ASKED = "a stream of events, for which it was not asked"  # in place of one document
 MESSAGE_IN_EVENTS = "the events of the stream contain `message` and no `delta`"
@@ -87,7 +88,7 @@ def compare_outputs(trace: Trace) -> Comparability | None:
 
 def is_partial(trace: Trace) -> bool:
     """Return whether a part of the pasted text was left out or cut: then what is absent in it proves nothing."""
-    return any(note.startswith(_NOT_WHOLE) or _CALLS_LEFT_OUT in note for note in trace.notes)
+    return any(note.startswith(_NOT_WHOLE) or any(words in note for words in _CALLS_LEFT_OUT) for note in trace.notes)
 
 
 def is_not_whole(raw: Completion) -> bool:

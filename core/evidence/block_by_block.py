@@ -27,7 +27,6 @@ from prompt_debugger.core.evidence.reports.leads import is_of_other
 from prompt_debugger.core.evidence.reports.one_run import UNRELATED, of_exchange, of_one_run
 from prompt_debugger.core.evidence.reports.parts_together import (
     add_whole_answer,
-    answer_part,
     build_other_answers,
     form_of,
     is_exchange,
@@ -142,7 +141,7 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     merged = merge(kept, form_of(kept), words[:300])
     is_assumed = is_of_two(kept, Part.RAW, Part.MESSAGE) or is_of_two(kept, Part.REQUEST, Part.PROMPT)
     merged = replace(add_whole_answer(merged, kept), is_assumed_run=is_assumed)
-    merged = note_unlinked(merged) if is_of_two(kept, Part.REQUEST, answer_part(merged)) else merged
+    merged = note_unlinked(merged, kept)
     merged = add_notes(
         merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread), *_note_cut(pieces, left))
     )

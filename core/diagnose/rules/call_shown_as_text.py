@@ -87,7 +87,7 @@ _BEFORE_IT = "before it is missing"  # how a deviation ends that may be one of t
 _BEFORE = 24  # characters that are shown before the place
 # Markers that end the calls of one family alone, with its name and the marker that begins them.
 _ENDS = {"</minimax:tool_call>": ("minimax_m2", "<minimax:tool_call>")}
-_PLACEHOLDER = re.compile(r"(?:TOOL_|FUNCTION_)?NAME|(?:example[-_])?(?:tool|function)[-_]name")
+_PLACEHOLDER = re.compile(r"(?:TOOL_|FUNCTION_)?NAME|name|(?:example[-_])?(?:tool|function)[-_]name")
 _MIN_MARKERS = 3  # different ones, which no one mentions by chance
 
 

@@ -199,8 +199,13 @@ def refusal_of(value: JSONObject) -> Refusal:
 
 
 def is_error(value: JSON) -> bool:
-    """Return whether a JSON value is an error that a server answered with."""
-    return isinstance(value, dict) and (bool(value.get("error")) or value.get("type") == "error")
+    """Return whether a JSON value is an error that a server answered with; not the form of one, with dots for words."""
+    if not isinstance(value, dict):
+        return False
+    words = as_object(value.get("error")).get("message")
+    if isinstance(words, str) and words and not words.strip("\u2026. "):
+        return False
+    return bool(value.get("error")) or value.get("type") == "error"
 
 
 def _describe(value: JSON) -> str:

@@ -35,6 +35,7 @@ _GOES_ON = re.compile(
 )
 _ENDS_THERE = re.compile(r"\s*+[,}\]]?[\s}\]]*+\Z")
 _ESCAPED = re.compile(r'[>}]\\n<|[{,:\[] ?\\"')  # as JSON has line breaks and quotes of a call in a string
+_IS_VALUE = re.compile(r"\s*+[:,]\s*+\"<")  # before which a key was not copied
 _ENDS_KEY = re.compile(r'\s*+:\s*+["{\[\dnft-]')
 _TWICE_ESCAPED = re.compile(r">\\\\{1,6}n\s{0,4}</?[\w|]")  # line breaks between tags, in a string within a string
 
@@ -111,6 +112,8 @@ def _closes_string(text: str) -> bool:
     first = _FIRST_QUOTE.match(text)
     if first is None:
         return text.startswith('\\"') and _HOLDER.search(text) is not None
+    if _IS_VALUE.match(text) is not None and _ESCAPED.search(text) is not None:
+        return True
     if _goes_on(text, first):
         return True
     is_key = _ENDS_KEY.match(text, first.end()) is not None and ('\\"' in text or "\\n" in text)

@@ -80,6 +80,11 @@ _WHEN_RAISED = re.compile(
 _COUNTED = re.compile(rf"(?i) ?{COUNTED}")
 _OURS = re.compile(r"\. (?:Guilty|Probable) stage: [a-z]+\.?(?:\s|\Z)")  # a verdict of this program
 _RAISES = re.compile(r"\braise [A-Z]\w{2,60}(?:Error|Exception)\(")
+# A class in an expression, a name in place of one that a program puts in, a pattern; and what describes a field.
+_OF_CODE = re.compile(
+    r"\btype\(\w{1,40}\) is \w|\bisinstance\(|<(?:name|tool|tool_name|path|url|key|value)>(?:`|\W{0,3}\Z)"
+    r"|\br\"[^\"|]{1,80}\||, or `(?:null|None)` (?:if|when)\b|\A(?:For|When|If) [^,]{1,80}, this field\b"
+)
 # A timeout that does not say what was waited for: any program may report one.
 _ONLY_TIMED = re.compile(
     r"(?i)(?=[^\n]*\d)"
@@ -194,7 +199,7 @@ def _is_of_others(said: Statement) -> bool:
         return True
     if _WHEN_RAISED.match(words) is not None or (not said.name and is_of_page(words)):
         return True
-    is_source_line = _RAISES.search(words) is not None
+    is_source_line = _RAISES.search(words) is not None or _OF_CODE.search(words) is not None
     return is_source_line or is_field_of_calls(words) or is_heading(words) or _PROXIED.search(words) is not None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.evidence.no_errors.declared import is_description
 from prompt_debugger.core.evidence.no_errors.documentation import drop_documentation, has_front_matter
 
 # The rows of a table of possible errors, below a head that says what to do.
@@ -43,7 +44,10 @@ _GUIDANCE = re.compile(
     r"(?m)^[^\w\n]{0,12}(?:Add|Include|Implement|Ensure|Prefer|Provide|Use|Do not use|Missing|Improve)\b[^\n]{0,80}"
     r"\berrors?[ -](?:handling|enums?|types?|messages?)\b(?! (?:the |this |your )?request)[^\n]*"
     r"|^[ \t]{0,40}Raises:[ \t]*\n(?:[ \t]{1,60}[^\n]*(?:\n|\Z)){1,40}"
-    r"|^[^\n]{0,300}?(?:\braises? `?[A-Z]\w{1,60}(?:Error|Exception)`? (?:if|when|for|unless)\b|\b(?:may|might|can) "
+    r"|^[^\n]{0,300}?(?:\b[Rr]aises?(?: -)? `?(?:[A-Z]\w{1,60}(?:Error|Exception)|(?:[a-z]{1,20} ){1,4}error)`? "
+    r"(?:if|when|for|unless)\b"
+    r"|\b(?:[Rr]etries|[Cc]atches|[Hh]andles|[Ii]gnores) (?:only |all )?`?[A-Z]\w{1,60}(?:Error|Exception)\b"
+    r"|\b(?:may|might|can) "
     r"(?:also )?(?:return|raise|throw|respond with) (?:an? )?(?:`?[45]\d\d\b|`?[A-Z]\w{1,60}Error))[^\n]*"
 )
 
@@ -54,7 +58,7 @@ def is_manual(text: str) -> bool:
     >>> is_manual("# A\n## B\n## C\nIt returns 404."), is_manual("# A\n## B\n## Steps\nIt returns 404.")
     (True, False)
     """
-    if has_front_matter(text):
+    if has_front_matter(text) or is_description(text):
         return True
     headings = _HEADINGS.findall(text)
     is_form = any(_OF_FORM.search(heading) for heading in headings)

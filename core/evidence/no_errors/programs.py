@@ -11,6 +11,7 @@ import re
 import warnings
 from itertools import islice, pairwise
 
+from prompt_debugger.core.evidence.no_errors.declared import is_declared
 from prompt_debugger.core.evidence.no_errors.snippets import is_snippet
 
 # Lines of a program: errors that its text mentions were not reported by anyone.
@@ -90,7 +91,7 @@ def is_source(text: str) -> bool:
     """
     if _RAISES_ALONE.match(text) is not None and _RAISED.search(text) is None:
         return True
-    if is_snippet(text) or (has_docstring(text) and _FRAME.search(text) is None):
+    if is_snippet(text) or is_declared(text) or (has_docstring(text) and _FRAME.search(text) is None):
         return True
     lines = sum(1 for _, _ in zip(range(_MAX_CODE_LINES), _CODE_LINE.finditer(text), strict=False))
     return lines == _MAX_CODE_LINES and _FRAME.search(text) is None

@@ -12,6 +12,7 @@ from prompt_debugger.core.evidence.errors.found import FoundError
 from prompt_debugger.core.evidence.errors.values import error_of_value, is_of_other_data
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.no_errors.declared import is_description
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.recognise import recognise, request_in
 from prompt_debugger.core.known_errors import Quoted, quoted_output, recognise_error
@@ -29,11 +30,23 @@ def finds(paste: Paste) -> float:
     if isinstance(value, dict) and _exchange(value) is not None:
         return 0.95
     if value is not None:
-        return 0.0 if error_of_value(value) is None or is_of_other_data(value) else 0.9
+        refusal = error_of_value(value)
+        return 0.0 if refusal is None or is_of_other_data(value) or _has_no_words(refusal) else 0.9
     found = error_of_text(paste.text)
-    if found is None or recognise(paste.text) in _OTHER_FORMS:
+    if found is None or recognise(paste.text) in _OTHER_FORMS or _is_shown_as_form(paste.text, found.refusal):
         return 0.0
     return 0.0 if _is_script(paste.text, found) or _is_talk(paste.text, found) else found.score
+
+
+def _is_shown_as_form(text: str, refusal: Refusal) -> bool:
+    """Return whether a text describes when an error comes, or shows its form, with dots in place of words."""
+    return is_description(text) or _has_no_words(refusal)
+
+
+def _has_no_words(refusal: Refusal) -> bool:
+    """Return whether an error has dots, as where its words would be in the form of one, and no status."""
+    words = refusal.message.strip()
+    return refusal.status is None and bool(words) and not words.strip("\u2026. ")
 
 
 def read(paste: Paste) -> Evidence:

@@ -61,11 +61,13 @@ def _finds(paste: Paste) -> float:
     if paste.value is not None or _CODE.search(paste.text[:20_000]) or _RUST.search(paste.text[:20_000]):
         return 0.0
     fields = _fields(paste.text)
+    if "(" in fields.get("name", ""):
+        return 0.0  # an expression of a program, whose value is not known
     if "name" in fields and "arguments" in fields and not _is_react(paste.text):
         return 0.95  # surer than deltas without contents that a script also prints
     if _is_lone_content(paste.text.strip()):
         return 0.65
-    if (calls := _calls(fields)) and all(map(_is_named, calls)):  # without one it is a later piece of a stream
+    if (calls := _calls(fields)) and all(_is_named(one) and not _is_first_piece(one) for one in calls):
         return 0.65
     beside = {"finish_reason", "completion_tokens", "reasoning_content", "tool_calls"} & {*fields}
     return 0.65 if "content" in fields and beside else 0.0
@@ -140,6 +142,11 @@ def _read(paste: Paste) -> Evidence:
     named = ", ".join(f"`{name}`" for name in fields)
     note = f"The answer was assembled from labels in the text: {named}."
     return Evidence(Form.ANSWER, "fields of a chat response", chat=chat, finish_reason=reason, notes=(note,))
+
+
+def _is_first_piece(call: JSONObject) -> bool:
+    """Return whether a call is the piece of a stream that names it, whose arguments come later; those have no name."""
+    return "index" in call and as_object(call.get("function")).get("arguments") == ""
 
 
 def _is_named(call: JSONObject) -> bool:

@@ -46,6 +46,7 @@ _ENDED = re.compile(
 )  # arguments with the end of their call, before its closing tag
 _NEXT = re.compile(r"[\s}\]]{0,200},\s{0,200}\"[\w.-]{1,80}\"\s{0,20}:")
 _TAGS = re.compile(r"(?:\s|\\n|<[^<>]{1,60}>)*+(?:<[^<>]{0,60})?")
+_BEGUN_MARKER = re.compile(r"\s*+<[|\uff5c/]?[\w\u2581]{0,40}")
 _KNOWN = (Break.JOINED, Break.MARKUP, Break.ESCAPED, Break.WRAPPED, Break.PYTHON)
 
 
@@ -84,7 +85,7 @@ def _arguments(text: str) -> tuple[str, str] | None:
         bare = decoded  # a member of JSON, whose text the arguments are
     if is_key and _is_member(bare):
         return None
-    written = _unquote(bare)
+    written = [one for one in _unquote(bare) if is_labelled or one != bare or not one.startswith(",")]
     return next(((NAME_NOT_COPIED, one) for one in written if _is_broken(one, is_labelled=is_labelled)), None)
 
 
@@ -178,6 +179,8 @@ def _is_of_other_data(text: str, fault: BrokenArguments) -> bool:
     if fault.kind is Break.JOINED:
         return any("\n" in text[one.stop : other.start] for one, other in pairwise(fault.parts))
     rest = text[fault.span.stop :]
+    if _BEGUN_MARKER.fullmatch(rest) is not None:
+        return True  # which ends a call, and was cut
     is_line = rest.lstrip(" \t")[:1] == "\n"  # of a log that is written as JSON
     return fault.kind is Break.WRAPPED and (is_line or rest.lstrip().startswith((",", "]", "}", "#", "//")))
 

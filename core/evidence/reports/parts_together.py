@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from prompt_debugger.core.base.comparable import UNLINKED
 from prompt_debugger.core.diagnose.one_of_several import note_of_several
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.reports.asked_and_answered import are_of_one_answer, note_unlinked
 
 _MAX_OTHERS = 3
 
@@ -16,8 +18,9 @@ def build_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[E
     """Return the evidence with each further answer of the text in place of the one that was read."""
     answers = [one for one in pieces if one.chat is not None or one.stream is not None]
     read = {id(merged.chat), id(merged.stream)}
+    notes = tuple(note for note in merged.notes if note != UNLINKED)
     return tuple(
-        replace(merged, chat=one.chat, stream=one.stream, words=one.words)
+        note_unlinked(replace(merged, chat=one.chat, stream=one.stream, words=one.words, notes=notes), pieces)
         for one in answers
         if merged.raw is None and not {id(one.chat), id(one.stream)} & (read - {id(None)})
     )[:_MAX_OTHERS]
@@ -26,8 +29,9 @@ def build_other_answers(merged: Evidence, pieces: Sequence[Evidence]) -> tuple[E
 def add_whole_answer(merged: Evidence, pieces: Sequence[Evidence]) -> Evidence:
     """Return evidence of a stream with the answer that was not streamed, where the text shows both."""
     whole = next((one.chat for one in pieces if one.chat is not None and one.stream is None and one.raw is None), None)
-    is_both = whole is not None and merged.stream is not None and merged.chat is merged.stream
-    return replace(merged, chat=whole) if is_both else merged
+    if whole is None or merged.stream is None or merged.chat is not merged.stream:
+        return merged
+    return replace(merged, chat=whole) if are_of_one_answer(whole, merged.stream) else merged
 
 
 def is_pair(evidence: Evidence) -> bool:
@@ -38,11 +42,6 @@ def is_pair(evidence: Evidence) -> bool:
 def is_exchange(evidence: Evidence) -> bool:
     """Return whether evidence contains a request with its own answer, which no other one of the text takes."""
     return evidence.request is not None and (evidence.chat is not None or evidence.stream is not None)
-
-
-def answer_part(evidence: Evidence) -> Part:
-    """Return which part shows what came back: the raw output where there is no message."""
-    return Part.RAW if evidence.chat is None and evidence.stream is None else Part.MESSAGE
 
 
 def is_of_two(pieces: Sequence[Evidence], one: Part, other: Part) -> bool:

@@ -24,7 +24,7 @@ def answered(name="read_file", arguments='{"path": "notes.md"}', *, model="zeta-
     call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
     message = {"role": "assistant", "content": content, **({"tool_calls": [call]} if name else {})}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if name else "stop"}
-    return {"id": "r", "object": "chat.completion", "model": model, "choices": [choice]}
+    return {"id": "r", "object": "chat.completion", **({"model": model} if model else {}), "choices": [choice]}
 
 
 def lines(request, answer):
@@ -60,15 +60,45 @@ async def test_a_raw_output_beside_a_request_is_no_other_case():
     ("request_body", "answer"),
     [
         (asked(), answered(model="north-8b-2026-01-02")),
-        (asked(tool="read_files"), answered()),
+        (asked(tool="read_files"), answered(model="")),
         (asked("What does notes.md say?"), answered()),
-        (asked(tool="read_file"), answered(arguments="{}")),
+        (asked(tool="read_file"), answered(arguments="{}", model="")),
         (asked(), answered(name="", content="In Tromsø the water freezes.")),
     ],
     ids=["model", "a near name", "a word of the arguments", "tool", "a word of the content"],
 )
 def test_a_model_a_tool_or_words_in_common_link_them(shape, request_body, answer):
     assert UNLINKED not in read_evidence(shape(request_body, answer)).notes
+
+
+async def test_tools_alone_are_linked_to_an_output_by_their_names():
+    tools = json.dumps(asked()["tools"])
+    for raw, certainty in (
+        (RAW, {Certainty.INFERRED}),
+        (RAW.replace("read_file", "get_weathers"), {Certainty.OBSERVED}),
+    ):
+        trace = await show_evidence(read_evidence(f"{tools}\n\n{raw}"))
+
+        assert {one.certainty for one in trace.findings if one.code == "PD515"} == certainty
+
+
+def test_the_same_tool_of_two_models_links_nothing():
+    text = lines(asked(tool="read_file"), answered())
+
+    assert UNLINKED in read_evidence(text).notes
+    assert UNLINKED not in read_evidence(lines(asked(tool="read_file"), answered(model="north-8b"))).notes
+
+
+async def test_an_answer_beside_a_request_that_has_its_own_is_another_one_s():
+    events = [{"choices": [{"index": 0, "delta": {"role": "assistant", "content": "It is cold in Tromsø."}}]}]
+    events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n"
+    text = f"I send\n\n```json\n{json.dumps(asked())}\n```\n\nand get\n\n```\n{stream}```\n\nOr\n\n```json\n"
+    text += f"{json.dumps(answered())}\n```\n"
+
+    trace = await show_evidence(read_evidence(text))
+
+    assert {one.certainty for one in trace.findings if one.code == "PD501"} <= {Certainty.INFERRED}
 
 
 def test_parts_that_a_person_hands_over_one_by_one_need_nothing_in_common():
