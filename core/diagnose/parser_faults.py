@@ -10,9 +10,9 @@ Releases: calls that we made up were read by the parsers of vLLM 0.11.0, 0.17.0,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_list, as_object, decode_json
@@ -210,7 +210,7 @@ def known_fault(trace: Trace) -> tuple[Fault, CallField | None] | None:
     server = trace.server
     if server is None:
         return None
-    models = " ".join(model_names(trace)).lower()
+    models = cache(lambda: " ".join(model_names(trace)).lower())  # found in long texts, and few faults ask for them
     for fault in FAULTS:
         if fault.kind == server.kind and _is_met(models, server, fault) and _may_have(server, fault):
             shown = next(_shown(trace, fault.sign), None)
@@ -219,10 +219,11 @@ def known_fault(trace: Trace) -> tuple[Fault, CallField | None] | None:
     return None
 
 
-def _is_met(models: str, server: Server, fault: Fault) -> bool:
+def _is_met(models: Callable[[], str], server: Server, fault: Fault) -> bool:
     """Return whether the server runs a parser with the fault, and one of the models that trigger it."""
-    is_of_model = not fault.models or any(word in models for word in fault.models)
-    return is_of_model and (not fault.parsers or server.tool_parser in fault.parsers)
+    if fault.parsers and server.tool_parser not in fault.parsers:
+        return False
+    return not fault.models or any(word in models() for word in fault.models)
 
 
 def _may_have(server: Server, fault: Fault) -> bool:

@@ -36,6 +36,8 @@ def find(trace: Trace) -> Iterator[Report]:
     prompt, local = trace.prompt, trace.local_prompt
     if prompt is None or local is None or prompt.source != "server":
         return
+    if "\\u" not in prompt.text and "\\U" not in prompt.text:  # as every escape begins
+        return
     written = {*"".join(texts_inside(body_of(trace).get("tools")))}
     characters = {char for char in written if char in _HTML or ord(char) > 0x7F}
     if not characters:

@@ -32,6 +32,7 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, pr
 
 _CONTROL = (TokenKind.SPECIAL, TokenKind.ADDED)
 _MARKER = re.compile("<[|\uff5c][^<>|\uff5c\\s]{2,60}[|\uff5c]>")
+_SHORTEST = 6  # characters of what it finds
 _LOOKALIKES = str.maketrans("\uff5c\u2581", "|_")
 
 
@@ -65,8 +66,9 @@ def find(trace: Trace) -> Iterator[Report]:
 def _markers(prompt: Prompt) -> Iterator[Span]:
     """Yield the markers that the template itself wrote."""
     for span in prompt.spans:
-        if span.kind is SpanKind.TEMPLATE:
-            for match in _MARKER.finditer(prompt.text, *span.char_span):
+        start, stop = span.char_span
+        if span.kind is SpanKind.TEMPLATE and stop - start >= _SHORTEST:
+            for match in _MARKER.finditer(prompt.text, start, stop):
                 yield Span(*match.span())
 
 

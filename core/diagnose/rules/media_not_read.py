@@ -42,11 +42,11 @@ _PLACEHOLDER = re.compile(r"(?i)[<\[][^<>\[\]\s]{0,40}(?:im(?:g|age)|vision|visu
 def find(trace: Trace) -> Iterator[Report]:
     """Report the parts that no one read, in one report."""
     prompt = prompt_of(trace)
-    if prompt is None or not prompt.unread or _PLACEHOLDER.search(prompt.text):
+    if prompt is None or not prompt.unread:
         return
     unread = frozenset(prompt.unread)
     lost = {path: kind for path, kind in _media_parts(trace) if _is_unread(path, unread)}
-    if not lost:
+    if not lost or _PLACEHOLDER.search(prompt.text):
         return
     template = prompt.template or "" if prompt.source == "local" else ""
     if all(re.search(rf"['\"]{kind}['\"]", template) for kind in lost.values()):

@@ -35,7 +35,7 @@ _FIELD = re.compile(r"messages\[\d+\]\.\w+")
 def find(trace: Trace) -> Iterator[Report]:
     """Report every such field in one report."""
     prompt = prompt_of(trace)
-    if prompt is None:
+    if prompt is None or "None" not in prompt.text:
         return
     found = [
         span

@@ -56,12 +56,15 @@ _OF_HOSTED = (
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the foreign ids of the history in one report."""
+    calls = [call for call in history_calls(trace.request) if call.id]
+    if not calls:
+        return
     is_shown = _is_kimi(trace)
     if not is_shown and _NAME.search(str(trace.request.body.get("model"))) is None:
         return
     problem_of = _KIMI.facts.id_problem
     assert problem_of is not None
-    foreign = [(call, problem_of(call.id)) for call in history_calls(trace.request) if call.id]
+    foreign = [(call, problem_of(call.id or "")) for call in calls]
     bad = [(call, problem) for call, problem in foreign if problem is not None]
     if not bad:
         return

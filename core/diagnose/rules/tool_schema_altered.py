@@ -77,6 +77,8 @@ def _shown_tool(text: str, name: str) -> tuple[Span, JSONObject] | None:
 
 def _lost(sent: JSON, shown: JSON, path: str) -> Iterator[str]:
     """Yield the paths of what was sent and is not shown."""
+    if sent == shown:
+        return
     if isinstance(sent, dict):
         if not isinstance(shown, dict):
             yield path
@@ -89,7 +91,7 @@ def _lost(sent: JSON, shown: JSON, path: str) -> Iterator[str]:
     elif isinstance(sent, list) and isinstance(shown, list) and len(sent) == len(shown):
         for index, (value, other) in enumerate(zip(sent, shown, strict=True)):
             yield from _lost(value, other, f"{path}[{index}]")
-    elif sent != shown:
+    else:
         yield path
 
 
