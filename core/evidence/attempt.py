@@ -85,7 +85,7 @@ def _read_its_paragraph(evidence: Evidence, text: str) -> Evidence:
                 found.append(reader[0].read(Paste(paragraph)))
     whole = evidence.error.message if evidence.error is not None else ""
     found.sort(key=lambda one: one.error is None or one.error.message != whole)  # the one that the whole text reports
-    explained = (one for is_it in (is_known, _has_reason, has_class) for one in found if is_it(one))
+    explained = (one for is_it in (is_known, has_reason, has_class) for one in found if is_it(one))
     return next(explained, found[0] if found else evidence)
 
 
@@ -94,7 +94,7 @@ def has_class(evidence: Evidence) -> bool:
     return evidence.error is not None and next(classes_of(evidence.error.message), None) is not None
 
 
-def _has_reason(evidence: Evidence) -> bool:
+def has_reason(evidence: Evidence) -> bool:
     """Return whether an error's words say why something failed, and not only that it did."""
     found = next(classes_of(evidence.error.message), None) if evidence.error is not None else None
     return found is not None and found.error.has_reason

@@ -11,13 +11,15 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.after_command import cut_answer_in
 from prompt_debugger.core.evidence.answers.joined_events import join_events
-from prompt_debugger.core.evidence.attempt import Read, is_known, try_read
+from prompt_debugger.core.evidence.attempt import Read, has_reason, is_known, try_read
 from prompt_debugger.core.evidence.copying.broken_json import is_part
 from prompt_debugger.core.evidence.copying.clean import clean
+from prompt_debugger.core.evidence.errors.spoken import spoken_error
 from prompt_debugger.core.evidence.errors.statements import WORDLESS
 from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes, merge
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers.error import evidence_of_error
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.reports.announced import announced_content
 from prompt_debugger.core.evidence.reports.asked_and_answered import note_unlinked
@@ -148,6 +150,13 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
     return replace(merged, others=build_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
 
 
+def _spoken_line(text: str) -> Evidence | None:
+    """Return the error that a line of a box tells of in words that are known; `None` for any other text."""
+    spoken = spoken_error(text) if "\n" not in text.strip() else None
+    found = evidence_of_error(spoken.refusal) if spoken is not None else None
+    return found if found is not None and (is_known(found) or has_reason(found)) else None
+
+
 def _add_words(evidence: Evidence, blocks: Sequence[Block]) -> Evidence:
     """Return an error whose traceback was copied without its words with those that the prose around it gives."""
     refusal = evidence.error
@@ -213,5 +222,5 @@ def _read_block(block: Block, read: Read) -> Evidence | None:
     shown = next((one for one in inner if one.kind is BlockKind.JSON and len(one.text) * 2 > len(text)), None)
     if shown is None and has_sections(text):
         return read_blocks(inner, read)
-    found = None if shown is None else _read_block(shown, read)
+    found = _spoken_line(text) if shown is None else _read_block(shown, read)
     return by_lead(block.lead, text) if found is None and not is_part(text) else found

@@ -14,7 +14,15 @@ from dataclasses import replace
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.diagnose.one_of_several import is_note_of_several
-from prompt_debugger.core.evidence.attempt import MAX_PARAGRAPHS, PARAGRAPHS, Read, has_class, is_known, try_read
+from prompt_debugger.core.evidence.attempt import (
+    MAX_PARAGRAPHS,
+    PARAGRAPHS,
+    Read,
+    has_class,
+    has_reason,
+    is_known,
+    try_read,
+)
 from prompt_debugger.core.evidence.block_by_block import MAX_BLOCKS, read_blocks, read_shown
 from prompt_debugger.core.evidence.copying.clean import clean
 from prompt_debugger.core.evidence.copying.listed_events import join_listed
@@ -306,6 +314,8 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
     strong = {*merged.holds} & _STRONG
     if whole.form is Form.ERROR and strong & _ANSWERS and not is_known(whole) and not has_class(whole):
         return True  # a program's words, together with the answer that it could not use
+    if whole.form is Form.ERROR and merged.error is not None and not is_known(whole) and not has_reason(whole):
+        return {*merged.holds} >= {*whole.holds} and (is_known(merged) or has_reason(merged))  # not its title
     if whole.form is Form.OUTPUT:
         is_page = _PAGE_TAG.match((whole.raw or "").lstrip()) is not None
         return is_page or bool(strong) or UNRELATED in merged.notes

@@ -35,6 +35,18 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.UNCLEAR,
     ),
     KnownError(
+        "validation error for LLMNodeData {path:word} Field required [type=missing, input_value=",
+        Stage.REQUEST,
+        "The settings of an LLM node in the workflow lack a field (`model.mode` is the mode of its model, `chat` or "
+        "`completion`). Dify checks them before it asks the model.",
+        "Select the model again in the node; if the error persists, export the DSL of the app, write the field into "
+        "the node and import it, and update Dify and the vendor's plug-in.",
+        "https://github.com/langgenius/dify/issues/16180",
+        example="Run failed: 1 validation error for LLMNodeData model.mode Field required [type=missing, "
+        "input_value={}",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
         "validation error for FunctionCallingParams {path:word} Input should be a valid dictionary or instance of",
         Stage.COMPLETE,
         "The agent's plug-in got settings of the node that are not in the form that it knows, such as a model without "

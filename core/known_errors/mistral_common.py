@@ -184,4 +184,16 @@ SENTENCES: tuple[KnownError, ...] = (
         field="tools",
         tried="mistral-common 1.13.1",
     ),
+    KnownError(
+        "Kwargs ['{name:word}'] are not supported by `MistralCommonTokenizer.apply_chat_template`",
+        Stage.RENDER,
+        "The server passes a field of the request, or of `chat_template_kwargs`, on to the tokenizer of transformers "
+        "for Mistral's models, and that does not take it: the releases of the server, transformers and mistral-common "
+        "do not belong together, or this tokenizer has no such option.",
+        "Leave the field out of the request and of `--default-chat-template-kwargs`; if the model is meant to take it, "
+        "update the server, transformers and mistral-common together. The messages need no change.",
+        "https://github.com/vllm-project/vllm/issues/38560",
+        example="Kwargs ['reasoning_effort'] are not supported by `MistralCommonTokenizer.apply_chat_template`.",
+        cause=Cause.UNCLEAR,
+    ),
 )

@@ -28,6 +28,19 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.TEMPLATE,
     ),
     KnownError(
+        "Unsloth: Your prompt template must have 2 examples",
+        Stage.RENDER,
+        "`construct_chat_template` of Unsloth did not find two turns in the template text that it was given: it looks "
+        "for `{INPUT}` and `{OUTPUT}` twice, with the same text around each.",
+        "Write the turns twice in the text, each the same character by character, and end it with the text that "
+        "closes the second answer: a blank line or line end too many is enough to hide a turn. If they are the same, "
+        "update Unsloth.",
+        "https://github.com/unslothai/unsloth/issues/992",
+        example="RuntimeError: Unsloth: Your prompt template must have 2 examples showing the user input {INPUT} and "
+        "the assistant output {OUTPUT}",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
         "Unsloth: {how:word} labels in your dataset are -100. Training losses will be all 0.",
         Stage.RENDER,
         "No token of the training text is learnt: `train_on_responses_only` did not find the markers of the turns in "

@@ -249,6 +249,20 @@ SENTENCES: tuple[KnownError, ...] = (
         tried="vLLM 0.32.0",
     ),
     KnownError(
+        "maximum context length is {limit:int} tokens. However, your request has {asked:int} input tokens",
+        Stage.RENDER,
+        "The prompt and the answer share the server's context: the tokens of the prompt plus those that the request "
+        "reserves for the answer are more than it has. In some releases the first number is not the context length "
+        "but what the `max_tokens` of the request leaves of it.",
+        "Send a smaller `max_tokens`, or leave it out; if the input alone is longer than the context length of the "
+        "server, shorten the messages or the tools, or start it with a longer `--max-model-len`.",
+        "https://github.com/vllm-project/vllm/pull/33425",
+        example="This model's maximum context length is 4096 tokens. However, your request has 5120 input tokens. "
+        "Please reduce the length of the input messages.",
+        field="messages",
+        cause=Cause.CONTEXT,
+    ),
+    KnownError(
         "maximum context length is {limit:int} tokens. However, your prompt contains",
         Stage.RENDER,
         "Even the rendered prompt alone is longer than the server's context window.",

@@ -85,6 +85,7 @@ _BOX = "\u2503\u2502|"
 _CORNERS = "\u256d\u250c\u250f\u2554"
 _EDGE = re.compile(r"[\u2500-\u257f]{2,}(?:[^\n\u2500-\u257f]{1,80}[\u2500-\u257f]{2,})?")  # or with a title in it
 _LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*+',?|\"(?:[^\"\\\n]|\\.)*+\",?")
+_PYDANTIC_GAP = re.compile(r"(?<=[\w\])])\n\n(?=[\w.\[\]]{1,80}\n[ \t]{0,8}[A-Z][^\n]{1,300}\[type=\w)")
 _MAX_LITERALS = 200  # lines
 
 
@@ -290,6 +291,11 @@ def _put_together(text: str) -> str | None:
     return text.replace(_GO_BACKTICK, "`") if _GO_BACKTICK in text else None
 
 
+def _closed_up(text: str) -> str | None:
+    """Remove the empty lines within a message of pydantic that a page set as paragraphs."""
+    return _PYDANTIC_GAP.sub("\n", text) if "\n\n" in text and " validation error" in text else None
+
+
 def _use_line_feeds(text: str) -> str | None:
     bare = text.replace("\r\n", "\n") if text.count("\r\n") == text.count("\n") else text
     return bare.lstrip("\ufeff\u200b")
@@ -302,6 +308,7 @@ _STEPS: tuple[Step, ...] = (
     ("Errors of code that an agent's model wrote were left out: they went back to the model.", drop_code_errors),
     ("", _use_line_feeds),
     ("Backticks that a Go program concatenates were put back into the text.", _put_together),
+    ("", _closed_up),
     ("", joined_entries),
     ("No-break spaces were replaced by plain ones.", _spaced),
     ("Quotation marks within `content` were not escaped; they were read as a part of it.", escape_content),

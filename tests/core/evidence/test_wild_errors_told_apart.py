@@ -263,10 +263,37 @@ def test_a_limit_by_which_an_answer_was_cut_was_not_ignored():
     assert "The server ignored `colour`." in titles("colour")
 
 
+CUT_PLUGIN_ERROR = (
+    '[a] Error: PluginInvokeError: {"args":{"description":"[models] Error: API request failed with status code 400: '
+    '{\\"error\\":{\\"message\\":\\"m does not support successive user or assistant messages\\"}}"},"message":"[mod'
+)
+
+
+def test_a_title_that_mentions_an_error_gives_way_to_the_line_in_the_box():
+    title = "# got an error when sending the second message (error comes from m)"
+    text = f"{title}\n\nIt says:\n```\n{CUT_PLUGIN_ERROR}\n```\n"
+
+    assert "roles of the messages, or their order" in found_in(text)["PD100"].title
+
+
+def test_a_line_in_a_box_that_no_table_knows_leaves_the_title():
+    text = "# got an error when sending the second message\n\nIt says:\n```\nthe wheel is loose {\n```\n"
+
+    assert "got an error when sending" in found_in(text)["PD100"].title
+
+
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_the_message_of_pydantic_is_read_over_an_empty_line(gap):
+    said = f"1 validation error for LLMNodeData{gap}model.mode\nField required [type=missing, input_value={{'a': 1}}]"
+
+    assert "settings of an LLM node" in found_in(f"It fails with:\nRun failed: {said}\n")["PD100"].title
+
+
 def test_reading_below_a_command_and_names_in_prose_grows_linearly():
     assert grows_linearly(lambda size: _try(CURL + '{"id":\n' * size), first=500)
     assert grows_linearly(lambda size: _try("usually " * size + "Ollama\n" + REQUEST), first=500)
     assert grows_linearly(lambda size: _try(f"data: {event('x')}\n\n// next\n\n" * size), first=20)
+    assert grows_linearly(lambda size: _try(" validation error\n\n" + "a\n\n" * size), first=500)
     assert grows_linearly(lambda size: _try("ERROR 01-02 03:04:05 [a.py:1] x\ny\n" * size), first=200)
 
 
