@@ -21,7 +21,7 @@ from prompt_debugger.core.base.json_values import strings_in
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.evidence.errors.found import FoundError
-from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, may_report
+from prompt_debugger.core.evidence.errors.statements import OF_MANUAL, begins_as_error, may_report
 from prompt_debugger.core.evidence.errors.unknown import SCORE_ALONE, error_by_meaning, is_chain_of_others
 from prompt_debugger.core.evidence.no_errors.filtering import drop_unmeant, reports_nothing
 from prompt_debugger.core.evidence.no_errors.names import drop_names, has_come
@@ -65,6 +65,7 @@ _MIN_OF_PARAGRAPH = 61  # characters of a line that the next one continues
 _GOES_ON = (*string.ascii_lowercase, ",")  # its end
 _BY_PERSON = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur|issue|bug)\b")
 _SENTENCE = re.compile(r"(?:[^\W\d_]{2,}[ ,]+){2}[^\W\d_]{2,}")  # three words in a row
+_TWO_SENTENCES = re.compile(r"[a-z`)\"'][.!?] [A-Z]\w{0,30}\W")
 _CLAUSE = re.compile(r"\b(?:message|error|msg|detail)[=:] ?(?=\S)", re.IGNORECASE)
 
 
@@ -135,7 +136,8 @@ def _candidates(text: str) -> Iterator[str]:
         clauses = [bare[found.end() :] for found in islice(_CLAUSE.finditer(bare), _MAX_CLAUSES)]
         yield from filter(_is_said, [*quoted, *clauses])
         is_short = len(bare) <= _MAX_TALK or "{" in bare
-        is_part = is_within or (bare.endswith(",") and bare[:1].isalnum())  # of a sentence or a program
+        is_told = _TWO_SENTENCES.search(bare) is not None and not begins_as_error(bare)
+        is_part = is_told or is_within or (bare.endswith(",") and bare[:1].isalnum())  # of a sentence or a program
         if is_short and not is_part and _MIN_ERROR <= len(bare) <= _MAX_ERROR and may_report(bare, is_quoted=False):
             yield bare
 

@@ -151,6 +151,11 @@ def may_report(words: str, *, is_quoted: bool) -> bool:
     return is_shaped or (_FAILS if is_quoted else _MARKED).search(words) is not None
 
 
+def begins_as_error(words: str) -> bool:
+    """Return whether words begin as those of errors do, or have the name of an exception."""
+    return _SHAPED.match(words) is not None or EXCEPTION.search(words) is not None
+
+
 def statements_in(text: str) -> Iterator[Statement]:
     """Yield what may be an error, the likeliest first."""
     exceptions = list(EXCEPTION.finditer(text))[-_MAX_EXCEPTIONS:]

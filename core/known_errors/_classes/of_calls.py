@@ -17,6 +17,31 @@ _OF_ANSWER = (
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
+        "anthropic-stream-unlike",
+        r"\bcontent block (?:is not an? (?P<kind>\w{1,30}) block|not found)\b",
+        Stage.CONTRACT,
+        Cause.OUTPUT,
+        "The stream does not keep to the order of Anthropic's events",
+        "Each `content_block_delta` belongs to a block that `content_block_start` opened before it, and its type has "
+        "to go with that block: here a piece came for a block that was not opened, or that is of another type.",
+        "Record the stream (`capture`) and paste it: it shows the event. What writes these events is the server or the "
+        "gateway that speaks Anthropic's API for another model: update it, or ask without streaming. Where the "
+        "piece is of a thought, switch thinking off.",
+    ),
+    ErrorClass(
+        "argument-not-converted",
+        r"\b(?:invalid literal for int\(\) with base 10|could not convert string to float): ?"
+        r"(?P<given>'[^'\n]{0,60}')",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "A tool parser could not convert an argument",
+        "The tool declares a number, the parser had {given|something else}, and it converts by Python's rules: `9.0`, "
+        "or a piece of a number, is not a whole number there. Some parsers then drop the call, others keep the text.",
+        "Run a current release of the server. In a log of a stream the entry may mean nothing: the parser tried a "
+        "piece of the number. If the call is missing in the answer, declare the field as `number`, or as a string.",
+        around=r"tool_parsers?\b|_tool_parser\.py|_convert_param_value|tool-call-parser",
+    ),
+    ErrorClass(
         "call-in-history-empty",
         r"\b(?:function|tool_calls?|name|arguments)(?:/(?:function|name|arguments)){1,3} (?:cannot|can't|must not) be "
         r"(?:empty|null)\b",

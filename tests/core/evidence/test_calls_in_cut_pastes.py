@@ -242,3 +242,26 @@ def test_a_stream_that_an_open_fence_cuts_is_said_to_be_incomplete():
     assert (
         "the pasted stream is incomplete" in said(f"# Arguments are missing\n\n```\n\n{events}{events[:90]}\n").lower()
     )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_read"),
+    [
+        ("The malformed stream is sent by the gateway. ProxyX writes an unsupported `thinking_delta` into it.", False),
+        ("Error: unsupported value `high` of `reasoning_effort`. Supported values are: low, medium.", True),
+        ("unsupported value `high` of `reasoning_effort`", True),
+    ],
+)
+def test_two_sentences_of_a_person_are_not_an_error(sentence, is_read):
+    try:
+        is_error = read_evidence(f"# Calls through ProxyX to an LLM\n\nIt is odd.\n\n{sentence}\n").error is not None
+    except RequestError:
+        is_error = False
+
+    assert is_error == is_read
+
+
+def test_a_stream_that_a_client_of_anthropic_refuses_is_explained():
+    report = "# `/v1/messages` fails\n\nThe client says:\n\n```\nAPI Error: Content block is not a text block\n```\n"
+
+    assert "keep to the order of Anthropic's events" in said(report)
