@@ -44,8 +44,9 @@ def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple
         edges: Where the tokens begin, in their order, and where the last one ends.
         spans: Tile the same text.
     """
-    starts = [span.char_span.start for span in spans]
-    stops: list[float] = [span.char_span.stop for span in spans]
+    char_spans = [span.char_span for span in spans]
+    starts = [start for start, _ in char_spans]
+    stops: list[float] = [stop for _, stop in char_spans]
     following: list[float] = [*starts[1:], math.inf]
     places: dict[Origin, int] = {}
     known: dict[tuple[str | None, int | None, bool], int] = {}  # of places with one span: found without an `Origin`
@@ -95,7 +96,9 @@ def _origin(covered: Sequence[PromptSpan]) -> Origin:
 def _controls(tokens: TokenTable) -> list[int]:
     """Return the indexes of the tokens that ordinary text should not be able to make."""
     edges, marked = tokens.edges, {key for key, entry in tokens.entries.items() if entry.kind is not TokenKind.TEXT}
-    places = [index for index, token_id in enumerate(tokens.ids) if token_id in marked or index in tokens.odd]
+    places = [index for index, token_id in enumerate(tokens.ids) if token_id in marked]
+    if tokens.odd:
+        places = sorted({*places, *(index for index in tokens.odd if 0 <= index < len(tokens))})
     return [
         index for index in places if is_control(tokens.kind_of(index), tokens.text[edges[index] : edges[index + 1]])
     ]

@@ -186,13 +186,15 @@ def _spans(rows: list[Row], source: str) -> tuple[PromptSpan, ...]:
     known: dict[int, tuple[int | None, int | None]] = {-1: (None, None)}  # one expression may print 100,000 rows
     spans: list[PromptSpan] = []
     position = 0
+    made = tuple.__new__  # a named tuple's own way takes three times as long, and a long prompt has thousands
     for length, kind, field, start, stop, offset in rows:
         place = known.get(offset)
         if place is None:
             place = known[offset] = places.line_column(offset)
-        field_span = Span(start, stop) if start >= 0 else None
-        spans.append(PromptSpan(Span(position, position + length), kind, field, field_span, *place))
-        position += length
+        field_span = made(Span, (start, stop)) if start >= 0 else None
+        end = position + length
+        spans.append(PromptSpan(made(Span, (position, end)), kind, field, field_span, *place))
+        position = end
     return tuple(spans)
 
 
