@@ -13,7 +13,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import BackendError, RenderError
 from prompt_debugger.core.complete.backends.certificates import Authorities, certificates_of
-from prompt_debugger.core.render import load_tokenizer
+from prompt_debugger.core.render import load_template, load_tokenizer
 from prompt_debugger.core.render.tokenizers.untrusted import is_costly, repeats_repetitions
 from prompt_debugger.core.sandbox import close_sandboxes, sandbox_of
 from prompt_debugger.core.tools.lab import packaged_model_dir
@@ -191,6 +191,17 @@ def test_a_longer_tokenizer_than_any_model_has_is_not_read(tmp_path):
 def test_a_tiktoken_folder_made_to_fill_the_memory_is_refused(tmp_path, made, words):
     with pytest.raises(RenderError, match=words):
         load_tokenizer(tiktoken_folder(tmp_path, **made))
+
+
+@pytest.mark.parametrize(("size", "words"), [(0, "is not UTF-8"), (3 << 30, "longer than 64 MB")])
+def test_a_template_file_that_is_no_text_or_never_ends_is_refused(tmp_path, size, words):
+    with (tmp_path / "own.jinja").open("wb") as file:
+        file.write(b"\xff\xfe")
+        if size:
+            file.truncate(size)
+
+    with pytest.raises(RenderError, match=words):
+        load_template(tmp_path / "own.jinja")
 
 
 def test_code_that_comes_with_a_tokenizer_is_not_run(tmp_path):

@@ -10,7 +10,7 @@ from prompt_debugger.core.base.egress import is_locked
 from prompt_debugger.core.base.errors import RenderError, shorten
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer, load_fast
 from prompt_debugger.core.render.tokenizers.hub import EGRESS, fetch_files
-from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings, read_settings
+from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings, read_settings, text_of_template
 
 _HUB_FILES = (
     "tokenizer.json",
@@ -54,11 +54,11 @@ def load_templates(source: str | Path) -> dict[str, str]:
     """Return the chat templates of a folder, file or Hub id by their names; the usual one is called `default`.
 
     Raises:
-        RenderError: The place does not exist, or the Hub cannot be reached.
+        RenderError: The place does not exist, the file is no text or endless, or the Hub cannot be reached.
     """
     path = Path(source)
     if path.is_file() and path.suffix in (".jinja", ".jinja2", ".j2"):
-        return {"default": path.read_text(encoding="utf-8")}
+        return {"default": text_of_template(path)}
     return dict(read_settings(find_folder(source)).templates)
 
 

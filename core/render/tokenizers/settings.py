@@ -161,6 +161,15 @@ def _own_text(folder: Path, path: Path) -> str:
             f"`{path.name}` is a symlink outside the model folder.",
             "Put the template itself there, or give the file with --chat-template.",
         )
+    return text_of_template(path)
+
+
+def text_of_template(path: Path) -> str:
+    """Return the text of a template that someone named.
+
+    Raises:
+        RenderError: It is longer than a template is, or no text.
+    """
     try:
         return _text_of(path)
     except UnicodeDecodeError:
