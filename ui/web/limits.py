@@ -27,6 +27,7 @@ class Limits:
         request_chars: Length of the pasted text.
         max_tokens: Tokens that a request may ask for, per answer.
         max_choices: Answers that a request may ask for (`n`).
+        max_listed: Entries of lists that a server goes through for each token, such as `stop`.
         run_s: Seconds that a run may take once it is its turn.
         is_text_only: Whether messages may contain nothing but text.
     """
@@ -40,6 +41,7 @@ class Limits:
     request_chars: int | None = None
     max_tokens: int | None = None
     max_choices: int | None = None
+    max_listed: int | None = None
     run_s: float | None = None
     is_text_only: bool = False
 
@@ -53,6 +55,7 @@ PUBLIC_LIMITS = Limits(
     request_chars=200_000,
     max_tokens=2_048,
     max_choices=2,
+    max_listed=64,
     run_s=180.0,
     is_text_only=True,
 )
@@ -85,6 +88,8 @@ def check_request_limits(request: Request, limits: Limits) -> None:
         _check_number(request.body, field, limits.max_tokens)
     for field in ("n", "best_of"):
         _check_number(request.body, field, limits.max_choices)
+    for field in _LISTED:
+        _check_length(request.body, field, limits.max_listed)
     if limits.is_text_only:
         _refuse_media(request)
 
@@ -108,6 +113,8 @@ def bounded_request(request: Request, limits: Limits) -> Request:
 
 
 _MAX_TOKENS = ("max_tokens", "max_completion_tokens")
+# What vLLM goes through for each token, in the process that serves everyone.
+_LISTED = ("stop", "stop_token_ids", "bad_words", "logit_bias", "logprob_token_ids")
 _TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "thinking", "tool_reference")
 # vLLM takes a part with a `uuid`, or without a `type`, for whatever other key it finds in it.
 _MEDIA_KEY = re.compile("image|audio|video|embeds|file|url|uuid|source")
@@ -120,6 +127,17 @@ def _check_number(body: JSONObject, field: str, most: int | None) -> None:
     raise RequestError(
         f"The request asks for {value:,g}; the limit of this public page is {most:,}.",
         "Ask for less, or run the program on your own machine.",
+        field=field,
+    )
+
+
+def _check_length(body: JSONObject, field: str, most: int | None) -> None:
+    value = body.get(field)
+    if most is None or not isinstance(value, list | dict) or len(value) <= most:
+        return
+    raise RequestError(
+        f"The request lists {len(value):,} entries; the limit of this public page is {most:,}.",
+        "List fewer, or run the program on your own machine.",
         field=field,
     )
 

@@ -47,6 +47,10 @@ def test_text_may_be_as_long_as_is_said_and_no_longer():
         {"n": 1.0},
         {"max_tokens": None},
         {"n": "2"},
+        {"stop": ["a"] * 64},
+        {"stop": "a" * 1_000},
+        {"logit_bias": {str(number): 1 for number in range(64)}},
+        {"allowed_token_ids": [1] * 1_000},
     ],
 )
 def test_what_is_within_the_limits_is_not_refused(fields):
@@ -58,6 +62,8 @@ def test_what_is_within_the_limits_is_not_refused(fields):
     [
         {"max_tokens": 2_049}, {"max_completion_tokens": 10**9}, {"min_tokens": 10**400}, {"max_tokens": 1e99},
         {"max_tokens": "9999"}, {"n": 3}, {"n": "3"}, {"best_of": 100},
+        {"stop": ["a"] * 65}, {"bad_words": ["a"] * 20_000}, {"stop_token_ids": [1] * 65},
+        {"logit_bias": {str(number): 1 for number in range(65)}}, {"logprob_token_ids": [1] * 65},
     ],
 )  # fmt: skip
 def test_what_asks_for_too_much_is_refused_by_its_field(fields):
