@@ -65,6 +65,7 @@ from prompt_debugger.core.diagnose.calls.list_after_prose import (
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
 from prompt_debugger.core.diagnose.calls.python_calls import report_python
 from prompt_debugger.core.diagnose.calls.repeated_calls import not_returned, report_repeated
+from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
 from prompt_debugger.core.diagnose.calls.stripped_calls import report_tool_code, stripped_calls
 from prompt_debugger.core.diagnose.calls.unparsed_calls import (
     bare_json_steps,
@@ -145,7 +146,8 @@ def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
     if begun := list(written_calls(trace, content, (CallStatus.TRUNCATED,))):
         yield _report_begun(trace, begun[-1], content)
     elif broken := list(written_calls(trace, content, (CallStatus.MALFORMED,))):
-        yield _report_broken(trace, broken[0], content)
+        report = _report_shortened if is_shortened(broken[0].arguments) else _report_broken
+        yield report(trace, broken[0], content)
     elif (bare := report_broken_bare(trace, content)) is not None:
         yield bare
     elif not content.strip():
@@ -211,6 +213,20 @@ def _report_half_closed(trace: Trace, call: ToolCallAttempt, content: str, close
         evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
         fix=parser_steps(trace, family),
         certainty=Certainty.INFERRED,
+    )
+
+
+def _report_shortened(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
+    """Report a call of which something was left out where it was copied: what the model wrote there is unknown."""
+    family = format_of(trace, content)
+    return Report(
+        title=f"A tool call to `{call.name}` is in content.",
+        detail=f"It is in the notation of `{family}`, and something was left out of it where it was copied. A call "
+        "that a server parses does not appear in content.",
+        evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
+        fix=parser_steps(trace, family),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
     )
 
 

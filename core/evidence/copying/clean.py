@@ -11,6 +11,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.base.text import has_any
@@ -75,6 +76,7 @@ _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 _REMARK = re.compile(r"(?m)(?<=[,{}\[\]\"\w])[ \t]{1,40}(?:<[-=]|---|\u2190)[^\n\"{}\[\]]{0,120}$")
 _LEAD = re.compile(r"[^{}\[\]\n]{1,400}(?:\n[^{}\[\]\n]{1,400}){0,8}\n\s{0,20}(?=[{\[])")
 _MAX_EVENTS = 20_000
+_TAG_BREAK = re.compile(r">\\n\s{0,4}</?[\w|]")
 _BARE_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _SPACED_KEY = re.compile("[\"']:\u00a0")  # behind every key of JSON
 _KEY = re.compile("[\"']: ")
@@ -203,7 +205,7 @@ def _joined_literals(text: str) -> str | None:
 
 def _unescaped_once(text: str) -> str | None:
     """Undo the escapes of a text that was copied out of a JSON string: all of its quotes are escaped."""
-    if not has_any(text, ('\\"', "\\u201")) or _BARE_QUOTE.search(text) is not None:
+    if not (has_any(text, ('\\"', "\\u201")) or _breaks_between_tags(text)) or _BARE_QUOTE.search(text) is not None:
         return None
     text = join_full_lines(text.strip("\n")) or text  # a terminal wrapped a text that had no line ends
     inside = text.rstrip("\\").replace("\n", "\\n").replace("\t", "\\t")
@@ -211,6 +213,13 @@ def _unescaped_once(text: str) -> str | None:
     if isinstance(inner, str):
         return inner
     return text.replace('\\"', '"') if text.lstrip().startswith(('{\\"', '[{\\"')) else None
+
+
+def _breaks_between_tags(text: str) -> bool:
+    """Return whether a line has the escapes of line breaks between its tags, as a string has them and no output."""
+    if "\n" in text.strip() or has_any(text, ("'", '"')):
+        return False  # or in one that Python printed with what is around it
+    return sum(1 for _ in islice(_TAG_BREAK.finditer(text), 2)) == 2
 
 
 def _unremarked(text: str) -> str | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import islice
 
 from prompt_debugger.core.base.comparable import UNLINKED
@@ -34,6 +35,7 @@ _MAX_MODEL = 4_000  # characters at the beginning of an answer in which it names
 _COMMON = 2  # words in common that are no accident
 _FEW = 12  # words of a short text, of which one is enough
 _MIN_MODEL = 4
+_NEAR = 0.8
 _NO_WORDS = frozenset({"role", "type", "id", "tool_call_id", "index", "name"})
 
 
@@ -107,7 +109,12 @@ def _share_tool(request: Request, called: list[str], answer: str) -> bool:
     known -= {""}
     if any(name in known for name in called) or any(_names(answer, name) for name in known):
         return True
-    return any(closest(name, known) or but_for_prefix(name, known) for name in called[:MAX_ASKED])
+    return any(_is_near(name, closest(name, known)) or but_for_prefix(name, known) for name in called[:MAX_ASKED])
+
+
+def _is_near(name: str, other: str | None) -> bool:
+    """Return whether a name is another one but for a slip, as *did you mean* is more generous than a proof may be."""
+    return other is not None and SequenceMatcher(None, name, other).ratio() >= _NEAR
 
 
 def _names(text: str, name: str) -> bool:

@@ -82,6 +82,13 @@ async def test_tools_alone_are_linked_to_an_output_by_their_names():
         assert {one.certainty for one in trace.findings if one.code == "PD515"} == certainty
 
 
+@pytest.mark.parametrize("called", ["read", "edit_file", "thread"])
+def test_a_name_that_is_only_a_little_like_a_tool_s_links_nothing(called):
+    text = lines(asked(tool="read_file"), answered(called, "{}", model=""))
+
+    assert UNLINKED in read_evidence(text).notes
+
+
 def test_the_same_tool_of_two_models_links_nothing():
     text = lines(asked(tool="read_file"), answered())
 

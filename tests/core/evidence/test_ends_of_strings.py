@@ -68,6 +68,13 @@ def test_an_output_with_quotes_is_one(text):
     assert not is_part(text)
 
 
+def test_the_escapes_of_line_breaks_between_tags_are_decoded():
+    call = "<function=find>\\n<parameter=day>\\n4\\n</parameter>\\n</function>\\n</tool_call>"
+
+    assert read_evidence(f"<tool_call>\\n{call}").raw == f"<tool_call>\n{call}".replace("\\n", "\n")
+    assert read_evidence("<tool_call>\n<function=f>\n<parameter=t>a\\n</parameter>\n</function>").raw.count("\\n") == 1
+
+
 def test_looking_for_the_first_quote_takes_time_in_proportion_to_the_text():
     assert grows_linearly(lambda size: is_part("\\a<" * size), first=2_000)
     assert grows_linearly(lambda size: is_part('a"' + ", " * size), first=2_000)
