@@ -34,6 +34,10 @@ from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _INLINE_FENCE = re.compile(r"(?<!`)(?P<mark>`{3,}+)[ \t]{0,4}(?:json|jsonc|tool_call|tool_code)?[ \t]{0,4}(?=[{\[])")
+_CODE_LINE = re.compile(
+    r"[ \t]{0,8}`(?P<inner>(?:content=['\"][^\n]{0,60000} (?:additional_kwargs|response_metadata)=|"
+    r"(?:ChatCompletion|AIMessage|ModelResponse)\w{0,20}\()[^\n]*[}\])'\"])`[ \t]*$"
+)
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+(?:`|\"(?=\{\"\w))?(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _KEYS = "id|role|content|choices|refusal|tool_calls"
@@ -159,6 +163,7 @@ class _Splitter:
         """Return what may take a line of this text: it contains no sign of any of the others."""
         signs: tuple[tuple[tuple[str, ...], Callable[[int, str], int]], ...] = (
             (("```", "~~~"), self._fence),
+            (("`content=", "`ChatCompletion", "`AIMessage", "`ModelResponse"), self._code_line),
             (("---", "===", "***"), self._section),
             ((">",), self._quote),
             (("data:", "event:"), self._stream),
@@ -216,6 +221,14 @@ class _Splitter:
         self._prose.append(line)
         self._add(found.text, BlockKind.FENCED)
         return found.end
+
+    def _code_line(self, at: int, line: str) -> int:
+        """Take a line that is an answer in backticks from end to end, as Python prints it."""
+        found = _CODE_LINE.match(line)
+        if found is None:
+            return at
+        self._add(found["inner"], BlockKind.FENCED)
+        return at + 1
 
     def _inline_fence(self, at: int, line: str) -> int:
         """Take JSON whose fences a program printed without their line ends, on the line of its own words."""

@@ -265,3 +265,31 @@ def test_a_stream_that_a_client_of_anthropic_refuses_is_explained():
     report = "# `/v1/messages` fails\n\nThe client says:\n\n```\nAPI Error: Content block is not a text block\n```\n"
 
     assert "keep to the order of Anthropic's events" in said(report)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_read"),
+    [
+        ("`content='' additional_kwargs={'tool_calls': [{}]} response_metadata={'finish_reason': 'tool_calls'}`", True),
+        ("I see `content='' additional_kwargs={'tool_calls': []}` and then an error.", False),
+        ("`content='' is what it prints`", False),
+    ],
+)
+def test_an_answer_in_backticks_on_its_own_line_is_read(line, is_read):
+    call = "{'id': 'a', 'function': {'arguments': '{\"city\": \"Oslo\"}', 'name': 'look'}, 'type': 'function'}"
+    text = f"# Tools with an LLM\n\nI get this from it:\n\n{line.replace('[{}]', f'[{call}]')}\n\nIt fails.\n"
+
+    try:
+        chat = read_evidence(text).chat
+    except RequestError:
+        chat = None
+
+    assert (chat is not None) == is_read
+
+
+def test_lines_in_backticks_are_read_in_linear_time():
+    def run(size):
+        with contextlib.suppress(RequestError):
+            read_evidence("Words.\n" + "`content='" + "' additional_kwargs={} " * size + "\n")
+
+    assert grows_linearly(run, first=100)
