@@ -42,6 +42,7 @@ _ELLIPSIS = re.compile(r"\.\.\.|…")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|\n|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "/": "/"}
 _CLOSERS = {"[": "]", "(": ")", "{": "}"}
+_OF_OTHER_TEXT = "@/#$~!%&"  # what follows a word of another text, such as a shell's prompt, and no name of a value
 _WORDS: dict[str, JSON] = {"None": None, "True": True, "False": False, "null": None, "true": True, "false": False}
 
 
@@ -180,7 +181,7 @@ class _Scanner:
     def _named(self, name: str, depth: int) -> JSON:
         if name in _WORDS:
             return _WORDS[name]
-        if depth > 0 and self.at >= len(self._text):
+        if depth > 0 and (self.at >= len(self._text) or self._text[self.at] in _OF_OTHER_TEXT):
             return self._cut()
         if not self._text.startswith("(", self.at):
             return name.rpartition(".")[2]

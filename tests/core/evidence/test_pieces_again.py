@@ -29,6 +29,20 @@ async def test_a_finish_reason_contradicts_a_message_that_is_whole():
     assert "PD412" in await codes(json.dumps(answer))
 
 
+@pytest.mark.parametrize("prompt", ["root@host:/app# ", "user@host:~$ ", "~/app $ "])
+async def test_a_shell_s_prompt_below_a_cut_answer_is_no_finish_reason(prompt):
+    whole = json.dumps({"choices": [{"message": {"role": "assistant", "tool_calls": [CALL]}, "finish_reason": "stop"}]})
+    text = f"I get\n\n```json\n{whole.partition(chr(34) + 'stop')[0]}\n{prompt}\n```\n"
+
+    assert "PD323" not in await codes(text)
+
+
+async def test_a_finish_reason_without_quotes_is_one():
+    text = "ChatCompletion(id='x', choices=[Choice(finish_reason=halted, index=0, message=Message(content='Hi.'))])"
+
+    assert "PD323" in await codes(text)
+
+
 @pytest.mark.parametrize("text", ['{"city": "Oslo"}<|tool', '{"city": "Oslo"}</', ', "arguments": {"city": "Oslo"}}'])
 def test_arguments_with_a_piece_of_what_is_around_them_are_not_broken(text):
     with pytest.raises(RequestError):
