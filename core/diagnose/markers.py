@@ -33,6 +33,9 @@ _WORD_BEFORE = re.compile(r"(?:\w|[,;’')])[ \t]+\(?\Z|[ \t]\(\Z")
 _GOES_ON = re.compile(r"(?:[,;:!?.)]|[ \t]+\(?[A-Za-z][A-Za-z’'-]*(?=[\s,;:!?)]|\.(?:\s|\Z)|\Z))")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“"}
 
+CHANNEL = re.compile(r"\s{0,4}(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary|final)<\|message\|>")
+"""What a text begins with that is output of gpt-oss (harmony) as the model wrote it."""
+
 
 def find_markers(text: str) -> Iterator[Span]:
     """Yield where `text` has structural markers of any family, quoted or not."""

@@ -147,6 +147,7 @@ FORMAT: ModelFormat = TextFormat(
         sample=(
             "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n</tool_call><|observation|>"
         ),
+        model_names=("glm-4.5", "glm-4.6", "glm-4.7", "glm-5"),
         tool_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
         reasoning_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
         parser_names={

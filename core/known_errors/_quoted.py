@@ -30,6 +30,7 @@ _OLLAMA_LOG = re.compile(
 )
 _LM_STUDIO_ENTRY = re.compile(r"(?<=\s)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {1,2}\[[A-Z]{4,5}\]")
 _AT = re.compile(r"Failed to parse input at pos (\d{1,9}): ?")
+_WHY = re.compile(r"',? err=")
 _UNPARSED = re.compile(r"unparsed [\w-]{1,40} output: ?")
 _PYDANTIC = re.compile(r"Invalid JSON: ([^\[\n]{1,200})\[type=json_invalid,\s{0,9}input_value=")
 _COLUMN = re.compile(r"at line 1 column (\d{1,9})")
@@ -147,11 +148,11 @@ def _read_ollama(message: str) -> Quoted | None:
     if start < 0:
         return None
     start += len(_OLLAMA)
-    stop = message.rfind("', err=")
-    if stop < start:
+    found = list(_WHY.finditer(message, start))
+    if not found:
         rest = message[start:].rstrip()
         return Quoted(rest.removesuffix("'"), is_arguments=True, is_cut=not rest.endswith("'"))
-    return Quoted(message[start:stop], is_arguments=True, why=message[stop + len("', err=") :].strip())
+    return Quoted(message[start : found[-1].start()], is_arguments=True, why=message[found[-1].end() :].strip())
 
 
 def _read_ollama_log(message: str) -> Quoted | None:

@@ -189,6 +189,16 @@ SENTENCES: tuple[KnownError, ...] = (
         is_general=True,
     ),
     KnownError(
+        "Not enough arguments provided to macro '{name:word}'",
+        Stage.RENDER,
+        "The chat template calls one of its macros with fewer arguments than it declares; the template engine of "
+        "llama.cpp refuses that where Python's Jinja goes on.",
+        "The request needs no change. Use a template in which the call is complete: a newer one of the model, or a "
+        "copy that passes the argument (`--chat-template-file`).",
+        "https://github.com/mistralai/mistral-common/pull/269",
+        example="Not enough arguments provided to macro 'render_content'",
+    ),
+    KnownError(
         "Failed to parse input at pos {at:int}:",
         Stage.PARSE,
         "The model's output does not match the call notation that the server expects for this template.",

@@ -133,6 +133,16 @@ SENTENCES: tuple[KnownError, ...] = (
         field="messages",
     ),
     KnownError(
+        "Value looks like object, but can't find closing '}' symbol",
+        Stage.REQUEST,
+        "A text of the request was read as a JSON object and is none: usually `arguments` of a call in the history, "
+        "which came as a string of JSON, where Ollama's own `/api/chat` takes an object.",
+        "Send the arguments of earlier calls as objects (decode the string before the message goes back), or use "
+        "`/v1/chat/completions`, which takes the string.",
+        "https://github.com/Xoshbin/asyar/pull/513",
+        field="messages",
+    ),
+    KnownError(
         "error parsing tool call: {why} (status code: {status:int})",
         Stage.PARSE,
         "The arguments that the model wrote for a call are not JSON, and the server answers with an error "

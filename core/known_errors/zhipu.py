@@ -37,8 +37,8 @@ SENTENCES: tuple[KnownError, ...] = (
         "A parameter of the request is wrong (code 1210), and the message does not say which.",
         "Compare the request with the documentation of this model: take out fields that other vendors have, then "
         "tools, then the history, until it is answered. A gateway that translates another API into this one often adds "
-        "them.",
-        "https://github.com/bestruirui/octopus/issues/165",
+        'them. GLM-5.3 also says so where `thinking` is absent or disabled: send `"thinking": {"type": "enabled"}`.',
+        "https://github.com/bestruirui/octopus/issues/165, https://github.com/NanmiCoder/cc-haha/pull/1258",
     ),
     KnownError(
         "[1214][{name}参数非法。请检查文档",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,8 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import urlsplit
+
+import pytest
 
 from tests.patience import PATIENCE_S
 from tests.servers.gguf_model import write_gguf
@@ -29,9 +32,16 @@ LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
 _FIRST_ANSWER_S = 120.0
 
 
+def _need_torch() -> None:
+    """Skip where PyTorch, which comes with vLLM, is not there to read the lab model's weights."""
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("needs PyTorch, which comes with vLLM: docs/lab.md says how")
+
+
 @contextmanager
 def llama_cpp(folder: Path) -> Iterator[str]:
     """llama.cpp's own server with the lab model."""
+    _need_torch()
     file = folder / "lab-model.gguf"
     write_gguf(LAB_MODEL, file)
     command = [sys.executable, str(HERE / "llama_cpp_main.py"), str(file)]
@@ -42,6 +52,7 @@ def llama_cpp(folder: Path) -> Iterator[str]:
 @contextmanager
 def transformers_serve(folder: Path) -> Iterator[str]:
     """`transformers serve`, which names the model by its folder."""
+    _need_torch()
     port = free_port()
     command = [str(Path(sys.executable).with_name("transformers")), "serve", str(LAB_MODEL)]
     command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu", "--log-level", "info"]

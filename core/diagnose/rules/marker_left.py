@@ -57,7 +57,7 @@ from prompt_debugger.core.diagnose.fields import (
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.generations import parsers_by_block
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, next_turn, repeated_token
-from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers, has_marker
+from prompt_debugger.core.diagnose.markers import CHANNEL, find_markers, find_used_markers, has_marker
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.parser_setup import own_way, start_with
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -88,7 +88,6 @@ _OWN_HEADER = re.compile(
     r"(?:<\|end_header_id\|>|<\|im_middle\|>)?",
     re.IGNORECASE,
 )
-_CHANNEL = re.compile(r"\s{0,4}(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary|final)<\|message\|>")
 # Texts that the calls of one family alone have, with the family; and those that several have. Those of Step-3 are what
 # DeepSeek's become on a screen, and a text that is no whole tag may be another word.
 _OWNER_BY_MARKER = {
@@ -128,7 +127,7 @@ def find(trace: Trace) -> Iterator[Report]:
 def _of_part(trace: Trace) -> Iterator[Report]:
     """Report of an answer that was not copied whole what its rest cannot change: a header that content begins with."""
     content = (None if trace.chat is None else content_of(trace.chat.message)) or ""
-    channel = _CHANNEL.match(content)
+    channel = CHANNEL.match(content)
     if channel is not None and trace.parse is None and not any(True for _ in written_calls(trace, content, _CALLS)):
         yield _report_channels(content, channel.end())
 
@@ -250,7 +249,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
         if spans[0].start == 0 and (header := _OWN_HEADER.match(content)) is not None:
             yield _report_own_header(content, header.end())
             return
-        if (channel := _CHANNEL.match(content)) is not None:
+        if (channel := CHANNEL.match(content)) is not None:
             yield _report_channels(content, channel.end())
             return
         if (rest := _report_rest_of_call(trace, content, spans)) is not None:

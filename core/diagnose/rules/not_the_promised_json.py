@@ -32,12 +32,17 @@ from prompt_debugger.core.base.json_values import decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
+from prompt_debugger.core.diagnose.markers import CHANNEL
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.promised import Breach, Promise, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request
 
+_SEES_NO_END = Step(
+    "Ask with thinking switched off, and compare: servers constrain what follows the reasoning, and where the "
+    "reasoning parser does not see its end, nothing. If it is right then, report it to the authors of that parser."
+)
 _FENCE = re.compile(r"\A\s*+```\w{0,10}\n(.*?)\n?```", re.DOTALL)
 
 
@@ -70,7 +75,7 @@ def find(trace: Trace) -> Iterator[Report]:
             "model went on after a complete document, which the server's constraint did not prevent: report it to "
             "the server's authors. If it happens with tools, offer none in the request that asks for the document.",
         )
-    elif kind is Breach.IGNORED:
+    elif kind is Breach.IGNORED and CHANNEL.match(content) is None:  # which has its own rule
         yield Report(
             title=f"The answer is not the JSON that `{promise.field}` promises.",
             detail=(
@@ -78,8 +83,13 @@ def find(trace: Trace) -> Iterator[Report]:
                 f"server ignored the constraint.{_dress(content)}"
             ),
             evidence=evidence,
-            fix=f"Check that this server and its release read `{promise.field}`, and that it supports this schema: "
-            "some drop an unsupported constraint silently.",
+            fix=(
+                *([] if reasoning_of(trace.chat.message) is None else [_SEES_NO_END]),
+                Step(
+                    f"Check that this server and its release read `{promise.field}`, and that it supports this schema: "
+                    "some drop an unsupported constraint silently."
+                ),
+            ),
         )
 
 

@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"In this answer, {breach[1]}: {text[:80]!r}.",
         evidence=(in_message(field, text), in_request(promise.field, promise.kind)),
         fix=(
-            *_split_off(trace),
+            *([] if field != "content" else _split_off(trace)),  # what is in its field was split off
             think_less(trace),
         ),
     )

@@ -28,12 +28,13 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.calls.bare_lists import model_names
+from prompt_debugger.core.diagnose.calls.unparsed_calls import family_of_model
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
-from prompt_debugger.core.diagnose.generations import families_named
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.parser_setup import way_for_thoughts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.thinking import switched_off
 from prompt_debugger.core.diagnose.trace_queries import (
     UNREAD_THOUGHTS,
     TracePart,
@@ -156,6 +157,11 @@ def _cause(trace: Trace, vendor: str | None = None) -> str:
         return f"{vendor} returned the text as the model wrote it."
     if server is not None and server.has_reasoning_parser is False:
         return "The server runs no reasoning parser."
+    if switched_off(trace) is not None:
+        return (
+            "The request switches thinking off, and the model thought all the same: the switch may have turned off the "
+            "server's parser alone."
+        )
     if open_think_tail(trace) is not None:
         return "The prompt opens the reasoning block, so the output contains only the closing marker."
     return "The server's parser did not split this output."
@@ -164,6 +170,8 @@ def _cause(trace: Trace, vendor: str | None = None) -> str:
 def _fix(trace: Trace) -> str:
     if trace.server is not None and trace.server.has_reasoning_parser is False:
         return f"Start the server with {_reasoning_parser(trace)}."
+    if (switch := switched_off(trace)) is not None:
+        return f"Leave `{switch}` out, so that template and parser agree, and look at the answer again."
     return (
         f"Start the server with {_reasoning_parser(trace)}. If it runs one, take one that treats the block as open "
         "from the start, as it is where the template opens it."
@@ -184,7 +192,7 @@ def _fix_of_whole_block(trace: Trace, pair: ReasoningPair) -> str:
 def _reasoning_parser(trace: Trace) -> str:
     """Return the flag with the parser of the model's family, where its name or its output shows one."""
     written = () if trace.parse is None or trace.parse.parsed.format not in FORMATS else (trace.parse.parsed.format,)
-    named = [family for model in model_names(trace) for family in families_named(model)]
+    named = [family for model in model_names(trace) if (family := family_of_model(model)) is not None]
     for family in (*written, *named):
         if parsers := FORMATS[family].facts.reasoning_parsers:
             return f"the `--reasoning-parser` for this model's family (`{parsers[0]}` in vLLM)"

@@ -28,7 +28,8 @@ _NAMED = re.compile(r"(?=[\w./-]{0,60}[-_\d])[A-Za-z][\w./-]{1,60}:? ")  # of a 
 _ITEM = re.compile(r"[ \t]{0,3}(?:\d{1,2}[.)]|[-*+\u2022]) {1,3}")
 _COMMENT = re.compile(r"[ \t]*+(?:#|//) ?")
 _RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
-_PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
+_CHILD = re.compile(r"\[\d{5}\] ")  # the port of a llama-server that another one has started
+_PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK, _CHILD)
 _PREFIXED = re.compile(f"(?m)^(?:{'|'.join(prefix.pattern for prefix in _PREFIXES)})")
 _LABEL = re.compile(r"[^\s{}\[\]<>\"'][^{}<>\"'\n]{1,80}?(?:: |\| |> |\] |\) |- )(?=[\[{<\"]|data:|[A-Z]\w{1,40}\()")
 _NUMBERED = re.compile(

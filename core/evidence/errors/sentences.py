@@ -38,6 +38,7 @@ _LOG_LINE = re.compile(
 )
 _LABEL = re.compile(r"\[[\w./: -]{1,60}\](?:: ?| )(?=[\w\[])")  # before the words of an error
 _CODE = re.compile(r"(?<![`\w])`([^`\n]{15,1500})`(?!`)")
+_OPENER = re.compile(r"\s{0,20}<([\w:]{1,60})>")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n|\n[ \t]{0,8}(?:(?:```|~~~)\w{0,20}|`)[ \t]*(?=\n|\Z)")
 _STACK = re.compile(
     r"\n[ \t|]{0,12}(?:During handling of the above|The above exception was the)|"
@@ -62,7 +63,7 @@ def error_of_sentence(text: str) -> FoundError | None:
     if len(stripped) <= MAX_ALONE and not _starts_as_data(stripped) and _LOG_LINE.search(stripped) is None:
         known = recognise_error(stripped)
         if known is not None and known.error.is_distinctive:
-            message = _paragraph_of(stripped)
+            message = stripped if _quotes_markup_to_end(stripped) else _paragraph_of(stripped)
             return FoundError(Refusal(status_in(message), message, None), 0.8)
     for entry in _suspicious_entries(text):
         message = unquoted(entry)
@@ -101,6 +102,13 @@ def _paragraph_of(text: str) -> str:
             return text if is_part else one  # the sentence that quotes several paragraphs
     message = cut_words(text)
     return text if whole is not None and recognise_error(message) is None else message
+
+
+def _quotes_markup_to_end(text: str) -> bool:
+    """Return whether a text quotes an output that ends with the tag that opens it: blank lines are part of it."""
+    quoted = quoted_output(text)
+    opener = None if quoted is None else _OPENER.match(quoted.text)
+    return quoted is not None and opener is not None and quoted.text.rstrip().endswith(f"</{opener[1]}>")
 
 
 def _quoted_alone(said: str, known: Recognised) -> str:

@@ -20,7 +20,8 @@ _SPACE = re.compile(r"\s*+")
 # What a line of a log begins with: a raw text that was logged as it is ends there.
 _LINE_START = re.compile(
     r"(?m)^(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |time=|\[\d\d:\d\d|"
-    r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR)\b|(?:srv|slot|que|res|main|init|llama_\w+|common_\w+|check_\w+)\b[ :]|"
+    r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR)\b|"
+    r"(?:[DIWE] )?(?:srv|slot|que|res|main|init|llama_\w+|common_\w+|check_\w+)\b[ :]|"
     r"Pars(?:ing|ed) |Partial parse|Failed to parse |Cleaned up JSON|terminate called|Grammar|Chat format|"
     r"request: |response: |\{\"(?:role|error))"
 )

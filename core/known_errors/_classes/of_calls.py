@@ -113,6 +113,20 @@ CLASSES: tuple[ErrorClass, ...] = (
         "the same notation (`render`). A model in training that has not learnt it yet writes this often.",
     ),
     ErrorClass(
+        "piece-is-no-text",
+        r"can only concatenate str \(not ['\"`]dict['\"`]\) to str",
+        Stage.PARSE,
+        Cause.CLIENT,
+        "The client joined pieces of a stream as texts, and one was an object",
+        "`arguments` of a streamed call come in pieces of text from servers with OpenAI's API, and as one object from "
+        "others, such as Ollama's `/api/chat`: this client knows the first form alone.",
+        "Update the client, use the route `/v1/chat/completions`, or ask without streaming. The request needs no "
+        "change.",
+        around=r"\bstream(?:ed|ing)?\b.{0,40}\b(?:pars\w{0,4}|delta|chunk|event|error|failed)\b"
+        r"|\bpars\w{0,4} (?:the )?stream",
+        never_around=r"jinja|template",
+    ),
+    ErrorClass(
         "empty-piece",
         r"value cannot be null\. \(parameter 'bytes'\)",
         Stage.PARSE,
