@@ -111,12 +111,12 @@ def _read_request(text: str, _row: int) -> Evidence:
     if isinstance(value, dict) and is_completions_body(value):
         return completions_request(value)
     end = answer_after_command(text)
-    if end is None and (cut := _with_cut_answer(text)) is not None:
+    if end is None and (cut := _add_cut_answer(text)) is not None:
         return cut
     return _request_of_text(text if end is None else text[:end])
 
 
-def _with_cut_answer(text: str) -> Evidence | None:
+def _add_cut_answer(text: str) -> Evidence | None:
     """Return the request of a command with what is left of the answer below it; `None` where nothing is below it."""
     start = cut_answer_after_command(text)
     if start is None or not CUT_JSON.finds(answer := Paste(text[start:])):

@@ -135,7 +135,7 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Value looks like object, but can't find closing '}' symbol",
         Stage.REQUEST,
-        "A text of the request was read as a JSON object and is none: usually `arguments` of a call in the history, "
+        "A text of the request could not be read as a JSON object: usually `arguments` of a call in the history, "
         "which came as a string of JSON, where Ollama's own `/api/chat` takes an object.",
         "Send the arguments of earlier calls as objects (decode the string before the message goes back), or use "
         "`/v1/chat/completions`, which takes the string.",

@@ -76,7 +76,7 @@ def error_of_text(text: str) -> FoundError | None:
     start = text.lstrip()[:20]
     if start.startswith(("data:", "event:")) and not start.startswith("data: '"):  # which JavaScript prints of a field
         return _read_stream(text)
-    bare = _without_heads(text)
+    bare = _drop_heads(text)
     found = _read_chain(text) or _read_form(text, bare) or error_by_meaning(bare, text)
     if found is not None and _gives_no_reason(found.refusal):
         found = _read_reason_beside(text, found.refusal) or found
@@ -92,7 +92,7 @@ def error_of_text(text: str) -> FoundError | None:
     return found._replace(refusal=_add_surroundings(refusal, text))
 
 
-def _without_heads(text: str) -> str:
+def _drop_heads(text: str) -> str:
     """Return a text without the heads of vLLM's lines; an entry below lines without heads is parted from them."""
     kept: list[str] = []
     was_headed = True

@@ -72,9 +72,10 @@ async def test_a_message_that_the_older_one_was_about_to_take_is_not_lost():
     first = await listening(messages, older)
     await until_read(messages)
 
-    messages[PAGE].put_nowait("a")  # it is woken, and has not read yet
+    second = asyncio.create_task(read(messages, newer, asyncio.Event()))  # which runs first
+    messages[PAGE].put_nowait("a")  # the older one is woken, and has not read yet
     messages[PAGE].put_nowait("b")
-    second = await listening(messages, newer)
+    await asyncio.sleep(0)
     await until_read(messages)
 
     assert older + newer == ["a", "b"]
