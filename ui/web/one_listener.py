@@ -24,6 +24,7 @@ class Answers(asyncio.Queue[Any]):
     """The messages to one page, for the connection that came last; of one event loop."""
 
     listener: object | None = None
+    _waiting = 0  # connections that wait for a message
 
     async def get(self) -> Any:  # noqa: ANN401  # messages of gradio
         """Return the next message.
@@ -33,8 +34,15 @@ class Answers(asyncio.Queue[Any]):
         """
         while True:
             self._check()
-            message = await super().get()
-            if message is not _WAKE:
+            self._waiting += 1
+            try:
+                message = await super().get()
+            finally:
+                self._waiting -= 1
+            if message is _WAKE and self._waiting:
+                self.put_nowait(_WAKE)  # it is for the older one, which was about to be woken
+                await asyncio.sleep(0)
+            elif message is not _WAKE:
                 try:
                     self._check()
                 except ReplacedError:
