@@ -7,8 +7,9 @@ What it finds:
     next to it is named as a row of training data.
 
 Why it matters:
-    By default the template closes that message and opens another turn: the model starts
-    over instead of continuing the text that it was given. With both set, vLLM and
+    By default vLLM and transformers close that message and open another turn: the model
+    starts over instead of continuing the text that it was given. Other servers continue
+    it, or refuse the request. With both set, vLLM and
     transformers refuse the request.
 
 Bad:
@@ -33,6 +34,12 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import columns_of_row
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import in_request, is_kept_conversation
+
+_CLOSED = "messages[{}] is closed by the template and a new assistant turn is opened: the text is not continued."
+_MAY_CONTINUE = (
+    "vLLM and transformers close messages[{}] and open a new assistant turn; llama.cpp, Ollama and some APIs continue "
+    "its text; others refuse the request."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -67,17 +74,18 @@ def find(trace: Trace) -> Iterator[Report]:
             fix=f"To ask a model for this turn, send the messages without messages[{index}] and the other columns.",
         )
         return
+    server = trace.server
     yield Report(
-        title="The request ends with an assistant message, and the model is asked for another turn after it.",
+        title="The request ends with an assistant message, and does not say whether it is to be continued.",
         detail=(
-            f"messages[{index}] is closed by the template and a new assistant turn is opened: the text is not "
-            "continued. If the messages are a finished conversation, nothing is wrong."
+            (_CLOSED if server is not None and server.kind == "vllm" else _MAY_CONTINUE).format(index)
+            + " If the messages are a finished conversation, nothing is wrong."
         ),
         evidence=(in_request(f"messages[{index}].role", "assistant"),),
         fix=(
             Step(
-                "To have it continued, send `continue_final_message: true` with `add_generation_prompt: "
-                "false`; if not, end with a user message or a tool result.",
+                "To have it continued by vLLM or SGLang, send `continue_final_message: true` with "
+                "`add_generation_prompt: false`; if not, end with a user message or a tool result.",
                 {"continue_final_message": True, "add_generation_prompt": False},
             ),
         ),

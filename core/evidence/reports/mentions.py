@@ -82,7 +82,12 @@ _BESIDE = re.compile(
 _BUILD = re.compile(r"\bversion:? (\d{3,6}) \([0-9a-f]{7}|(?<![\w./-])b(\d{4,5})(?![\w.])")
 # What only this software writes into its answers, or listens at.
 _SIGNS = (
-    ("ollama", re.compile(r"[\"']?(?:done_reason|eval_duration)[\"']?[:=]|[:/]11434\b|/api/chat\b(?!/completions)")),
+    (
+        "ollama",
+        re.compile(
+            r"[\"']?(?:done_reason|eval_duration)[\"']?[:=]|[:/]11434\b|(?<!/app)/api/chat\b(?!/|\.\w| \d{3} in )"
+        ),
+    ),
     ("sglang", re.compile(r"[\"']?matched_stop[\"']?[:=]")),
     (
         "vllm",

@@ -90,6 +90,7 @@ _IMPORT = re.compile(
     r"\w{1,40} = (?:self\.)?\w{1,40}\.apply_chat_template\("
 )
 # What a script printed, though it is Python, too: an answer of a client's class at the margin, with its fields.
+_PRINT_CALL = re.compile(r"print\([^\n]{1,300}\)")
 _SHOWN = re.compile(
     r"(?:Parsed)?(?:ChatCompletion(?:Message)?|ModelResponse|RequestOutput|AIMessage|Message)\(\w{1,20}="
 )
@@ -461,7 +462,7 @@ class _Splitter:
         if _IMPORT.match(line) is None or self._left <= 0:
             return at
         stop = next(
-            (row for row in range(at + 1, len(self._lines)) if _SHOWN.match(self._text, self._lines[row]) is not None),
+            (row for row in range(at + 1, len(self._lines)) if self._is_shown(row)),
             len(self._lines),
         )
         for _ in range(_MAX_TRIES):
@@ -476,6 +477,12 @@ class _Splitter:
                 return at
             stop = at + wrong - 1
         return at
+
+    def _is_shown(self, row: int) -> bool:
+        """Return whether a line is no part of a script: it is marked as something shown, or opens what was printed."""
+        if _SHOWN.match(self._text, self._lines[row]) is not None:
+            return True
+        return self._line(row).rstrip() == "{" and _PRINT_CALL.fullmatch(self._line(row - 1).rstrip()) is not None
 
     def _python(self, at: int, line: str) -> int:
         """Take an interactive session of Python or a shell: what was typed is one block, what it printed another."""

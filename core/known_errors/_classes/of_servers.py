@@ -226,7 +226,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "model-name",
         r"(?:no such|unknown|invalid|unsupported|not a valid|nonexistent|non-existent) model\b"
-        r"|model_not_found|not found the model"
+        r"|model_not_found|not found the model|\bsupported (?:API )?model names? (?:are|is)\b"
         r"|model\b(?! (?:returned|responded|replied|answered))"
         r"(?:[^.\]\n]|\.(?!\s)){0,120}?(?:does not exist|doesn't exist|not (?:be )?(?:found|exist|deployed"
         r"|served|registered|recogni[sz]ed|installed|loaded|available)|is not (?:supported|available|valid)"

@@ -289,6 +289,28 @@ def test_the_message_of_pydantic_is_read_over_an_empty_line(gap):
     assert "settings of an LLM node" in found_in(f"It fails with:\nRun failed: {said}\n")["PD100"].title
 
 
+SCRIPT = "import json\nresp = c.chat.completions.create(model='m')\nprint(json.dumps(resp.choices[0].message))\n"
+
+
+def test_what_a_script_printed_is_no_part_of_it():
+    kinds = [one.kind.value for one in split(SCRIPT + '{\n  "content": "a b",\n  "role": "assistant"\n}\n')]
+
+    assert kinds == ["interactive Python", "JSON"]
+
+
+def test_a_dict_that_is_an_argument_stays_in_its_script():
+    kinds = [one.kind.value for one in split(SCRIPT + "show(\n{\n  'a': 1,\n}\n)\n")]
+
+    assert kinds == ["interactive Python"]
+
+
+def test_the_route_of_a_web_application_is_not_ollama_s():
+    line = "400 This response_format type is unavailable now\n    at h (.next/server/app/api/chat/route.js:1:12737)"
+    found = read(f"```\nunhandledRejection:  Error: {line}\n```\n")
+
+    assert found.server is None
+
+
 def test_reading_below_a_command_and_names_in_prose_grows_linearly():
     assert grows_linearly(lambda size: _try(CURL + '{"id":\n' * size), first=500)
     assert grows_linearly(lambda size: _try("usually " * size + "Ollama\n" + REQUEST), first=500)
