@@ -20,9 +20,10 @@ SENTENCES: tuple[KnownError, ...] = (
     KnownError(
         "Requested tokens ({count:int}) exceed context window of {limit:int}",
         Stage.REQUEST,
-        "The message says that the prompt has more tokens than the context that the model was loaded with.",
-        "Compare its two numbers. If the first is the larger, load the model with a longer `n_ctx` (its default is "
-        "small), or shorten the messages; if it is not, the release is at fault: update llama-cpp-python.",
+        "The message says that the prompt fills the context that the model was loaded with, or is longer than it: no "
+        "room is left for an answer.",
+        "Load the model with a longer `n_ctx` (its default is small), or shorten the messages. If the first number of "
+        "the message is the smaller one, the release is at fault: update llama-cpp-python.",
         "llama_cpp/llama.py: Llama._create_completion",
         example="Requested tokens (9000) exceed context window of 512",
         field="messages",
