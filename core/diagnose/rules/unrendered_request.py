@@ -45,7 +45,7 @@ from prompt_debugger.core.known_errors import Cause
 
 _SUBJECTS = {
     Cause.REQUEST: "The chat template refused the messages",
-    Cause.SETTING: "The chat template cannot be used",
+    Cause.SETTING: "The chat template does not fit",
 }
 _FAILED = "The prompt could not be rendered"
 _FIX = (
