@@ -55,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return  # what the server read beyond our render may be that header
     asked = body_of(trace).get("add_generation_prompt") is False
     role = last_role(trace.request) or "last"
-    expected = f"`{tail.header}`" if tail.header else "an assistant header, which this template does not have"
+    expected = f"`{tail.header}`" if tail.header else "an assistant header, which the template does not print here"
     evidence = [in_prompt(tail.prompt, tail.end)]
     speaker = None if trace.chat is None else as_text(trace.chat.message.get("role"))
     if speaker not in (None, "assistant"):
@@ -78,7 +78,10 @@ def _fix(tail: Tail, *, asked: bool) -> Advice:
     if asked:
         return "Leave out `add_generation_prompt: false`, or set it to true."
     if not tail.header:
-        return "Give the template a branch for `add_generation_prompt` that opens the assistant's turn."
+        return (
+            "Have the template open the assistant's turn after this last turn, too, where `add_generation_prompt` is "
+            "set: a newer template of the model may do so."
+        )
     return (
         Step("Send `add_generation_prompt: true`.", {"add_generation_prompt": True}),
         Step(
