@@ -45,8 +45,9 @@ def page(document: dict[str, Any]) -> str:
             "of `verify` at a tenth of the time, 73 at half and 74 at the end, and 114, 114 and 78 MB in the processes "
             "that it started, 191 MB at most; `--seconds 300` on 29 November, beside other work (load 20 to 37), read "
             "8,455 rows at 72, 74 and 74 MB. `soak parse --rows 50000` saw 60 MB each time. "
-            "`python -m benchmarks.verify_reading` shows what `verify` spends on a row: 10 to 14 ms of processor time "
-            "on 30 November, 2.5 to 3.3 times its JSON in and out, nearly all of it in sandboxes. A row as agents send "
+            "`python -m benchmarks.verify_reading` shows what `verify` spends on a row: 2.8 ms of processor time on 30 "
+            "November, 1.6 times its JSON in and out, nearly all of it in sandboxes; without the last changes 3.1 ms "
+            "and 1.8 times in the same minute, and beside other work (load 7) 5.1 against 6.5 ms. A row as agents send "
             "it (`--agent`: 20 tools, long instructions) took 81 ms on a busy machine, and 108 beside it without what "
             "is now done once for rows with the same tools and for two prompts that are the same.",
             "",

@@ -468,6 +468,7 @@ BY_NAME = {
     "core/diagnose/taken.py": "fields of a request that an engine's server is known not to read",
     "core/diagnose/thought_switches.py": "how servers are asked to think less, those without a record among them",
     "core/diagnose/thinking.py": "Ollama, which switches thinking off by a field of its own",
+    "core/diagnose/rules/prefilled_turn.py": "vLLM, which closes an assistant turn at the end",
     "core/diagnose/calls/unparsed_calls.py": "the options by which each engine's server parses calls",
     "core/evidence/commands/command_lines.py": "which program a command line starts",
     "core/evidence/commands/flags.py": "which flags of a program name its parsers",
