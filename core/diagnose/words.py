@@ -1,8 +1,10 @@
-"""Numbers and lists in sentences."""
+"""Numbers, lists and values in sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from prompt_debugger.core.base.types import JSON
 
 _NAMES = frozenset({"Ollama"})
 
@@ -30,3 +32,15 @@ def lowered(sentence: str) -> str:
 def listed(names: Sequence[str], limit: int = 4) -> str:
     """Return names in backticks with commas, the first `limit` of them."""
     return ", ".join(f"`{name}`" for name in names[:limit]) + (", …" if len(names) > limit else "")
+
+
+def kind_of_value(value: JSON) -> str:
+    """Return of what kind a JSON value is, in words.
+
+    >>> kind_of_value(True), kind_of_value(None), kind_of_value(1.5)
+    ('a boolean', 'null', 'a number')
+    """
+    if value is None:
+        return "null"
+    kinds = {bool: "a boolean", str: "a string", list: "an array", dict: "an object"}
+    return kinds.get(type(value), "a number")

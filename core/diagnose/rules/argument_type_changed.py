@@ -31,6 +31,7 @@ from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, quote
+from prompt_debugger.core.diagnose.words import kind_of_value
 
 _EMPTY = ("", "null", "none")
 
@@ -45,8 +46,8 @@ def find(trace: Trace) -> Iterator[Report]:
         others = f" So did {len(changed) - 1} more." if len(changed) > 1 else ""
         yield Report(
             title=(
-                f"`{path}` of the call to `{call.written.name}` came back as {_kind(returned)}; the model wrote "
-                f"{_kind(written)}."
+                f"`{path}` of the call to `{call.written.name}` came back as {kind_of_value(returned)}; the model "
+                f"wrote {kind_of_value(written)}."
             ),
             detail=f"Written {quote(_spell(written))!r}, returned {quote(_spell(returned))!r}.{others}",
             evidence=(
@@ -62,7 +63,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_retyped(written: JSON, returned: JSON) -> bool:
-    if _kind(written) == _kind(returned):
+    if kind_of_value(written) == kind_of_value(returned):
         return False
     if written is None or returned is None:
         other = returned if written is None else written
@@ -82,13 +83,6 @@ def _plain(value: JSON) -> str:
 
 def _spell(value: JSON) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _kind(value: JSON) -> str:
-    if value is None:
-        return "null"
-    kinds = {bool: "a boolean", str: "a string", list: "an array", dict: "an object"}
-    return kinds.get(type(value), "a number")
 
 
 RULE: Rule = TraceRule(

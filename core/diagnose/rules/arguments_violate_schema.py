@@ -47,9 +47,9 @@ from prompt_debugger.core.diagnose.fields import request_tools, returned_calls
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.output_limit import more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.schemas import Violation, violations
+from prompt_debugger.core.diagnose.schemas import Violation, may_take_long, violations
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_raw, why_cut, written_as
-from prompt_debugger.core.diagnose.words import listed
+from prompt_debugger.core.diagnose.words import kind_of_value, listed
 
 _CONVERT = Step(
     "Convert by the tool's schema in the client. Where a notation has no types (the tags of GLM, Qwen3-Coder, "
@@ -80,7 +80,7 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         path = f"{call.field}.function.arguments"
         cut = _why_closed(trace, broken) if written is None and index == last else None
-        is_changed = cut is None and _blame(written, schema) == _CHANGED
+        blame = _blame(written, schema) if cut is None else _closed(cut)
         retyped = _retyped(arguments, broken, schema)
         evidence = [in_message(path, as_text(call.arguments)), FindingEvidence("request", field=f"{field}.parameters")]
         if written is not None:
@@ -88,12 +88,12 @@ def find(trace: Trace) -> Iterator[Report]:
         yield Report(
             title=f"The arguments of the call to `{call.name}` violate the tool's schema.",
             detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:3])
-            + f". {_blame(written, schema) if cut is None else _closed(cut)}{retyped and f' {retyped}'}",
+            + f". {blame}{retyped and f' {retyped}'}",
             evidence=tuple(evidence),
             stage=None if cut is None else Stage.COMPLETE,
             fix=(
                 *([] if cut is None else [more_output(trace)]),
-                *(_way(trace, is_retyped=bool(retyped)) if not is_changed else [_FROM_RAW]),
+                *([_FROM_RAW] if blame == _CHANGED else _way(trace, is_retyped=bool(retyped))),
             ),
         )
 
@@ -119,6 +119,8 @@ def _retyped(arguments: JSONObject, broken: Sequence[Violation], schema: JSON) -
         return _not_texts(arguments, wrong)
     decoded = {name: decode_json(value) for name, value in texts.items()}
     is_json = None not in decoded.values() and len(texts) == len(wrong)
+    if is_json and may_take_long(schema):  # each check has its own limit of time, and this one would have none
+        return f"{capitalized(_values(list(wrong)))} as text that is JSON."
     if is_json and not violations({**arguments, **decoded}, schema):
         fits = "it fits" if len(wrong) == 1 else "they fit"
         return f"{capitalized(_values(list(wrong)))} as text: decoded once more, {fits}."
@@ -136,16 +138,11 @@ def _not_texts(arguments: JSONObject, wrong: Mapping[str, str]) -> str:
     """Say which values are numbers or the like where the schema asks for a text."""
     if set(wrong.values()) != {"string"}:
         return ""
-    return f"The schema asks for text, and {_values(list(wrong))} as {_kind(arguments[next(iter(wrong))])}."
+    return f"The schema asks for text, and {_values(list(wrong))} as {kind_of_value(arguments[next(iter(wrong))])}."
 
 
 def _values(names: Sequence[str]) -> str:
     return f"the value{'s' if len(names) > 1 else ''} of {listed(names, 3)} {'are' if len(names) > 1 else 'is'} given"
-
-
-def _kind(value: JSON) -> str:
-    kinds = {bool: "true or false", list: "a list", dict: "an object", type(None): "null"}
-    return kinds.get(type(value), "a number")
 
 
 def _why_closed(trace: Trace, broken: Sequence[Violation]) -> str | None:
