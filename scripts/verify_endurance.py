@@ -300,7 +300,7 @@ class Run:
         report.rows = sum(row["status"] == "success" for row in done)
         report.failed = self.plan.rows - report.rows
         answered_by: dict[int, int] = {}  # row: number of kills before its last answer
-        again: dict[int, int] = {}  # kill: rows that were answered before and asked after it
+        again: dict[int, set[int]] = {}  # kill: rows that were answered before and asked after it, be it several times
         answers: dict[int, int] = {}
         kills = 0
         held: set[int] = set()
@@ -314,13 +314,13 @@ class Run:
                 if number in answered_by:
                     kill = answered_by[number]
                     report.unexplained += kill == kills
-                    again[kill] = again.get(kill, 0) + 1
+                    again.setdefault(kill, set()).add(number)
             else:
                 report.answered += 1
                 answers[number] = answers.get(number, 0) + 1
                 answered_by[number] = kills
         report.twice = sum(count > 1 for count in answers.values())
-        report.kills = [(what, again.get(index, 0)) for index, (what, _) in enumerate(self.killed)]
+        report.kills = [(what, len(again.get(index, ()))) for index, (what, _) in enumerate(self.killed)]
 
 
 def run_endurance(folder: Path, plan: Endurance) -> Report:

@@ -1,6 +1,8 @@
 """A few hundred rows against a server that fails, stalls and is killed, by a `verify` that is killed, too."""
 
-from scripts.verify_endurance import Endurance, run_endurance
+import json
+
+from scripts.verify_endurance import Endurance, Report, Run, run_endurance
 from tests.patience import PATIENCE_S
 
 
@@ -16,3 +18,16 @@ def test_no_row_is_lost_and_none_asked_again_after_its_answer_stands(tmp_path):
     assert [what for what, _ in report.kills] == ["server", "verify", "verify", "server"]
     assert all(count <= plan.concurrency for _, count in report.kills)
     assert report.asked > 240  # it did fail and stall
+
+
+def test_a_row_that_is_asked_again_and_lost_once_more_counts_once(tmp_path):
+    run = Run.__new__(Run)
+    run.plan, run.report, run.folder = Endurance(rows=1), Report(1), tmp_path
+    run.log, run.killed = tmp_path / "log", [("verify", set()), ("server", set())]
+    run.log.write_text("asked 7\nanswered 7\nkilled 0\nasked 7\nkilled 1\nasked 7\nanswered 7\n")
+    (tmp_path / "results.jsonl").write_text(json.dumps({"status": "success"}) + "\n")
+
+    run._compare()
+
+    assert run.report.kills == [("verify", 1), ("server", 0)]
+    assert (run.report.unexplained, run.report.twice) == (0, 1)
