@@ -132,7 +132,7 @@ class Gathering(SecondRun):
                 if gives_nothing(asked, other) and (await sampling).completion is None:
                     return self._refused(asked)
                 if not streams and is_declined(asked) and not is_of_the_way(asked) and not is_broken(other):
-                    refusal = self._unread_output(asked)
+                    refusal = self._unread_output(asked) or self._refused_whole(asked)
                     if refusal is None:
                         self.reported_refusal, asked = asked.server_message or asked.message, other
             chat, stream = (other, asked) if streams else (asked, other)
@@ -237,6 +237,14 @@ class Gathering(SecondRun):
             "The same request was answered when it was streamed: the error is about the output, not about the request."
         )
         self.doubts[reported] = None
+        return refusal
+
+    def _refused_whole(self, error: BackendError) -> Refusal | None:
+        """Return a refusal that says nothing of streams: that our stream was answered does not make it about them."""
+        refusal = refusal_of(error)
+        if refusal is None or "stream" in f"{refusal.message} {refusal.field} {refusal.code}".lower():
+            return None
+        self.doubts["The same request was answered when it was streamed."] = None
         return refusal
 
     def _notes(

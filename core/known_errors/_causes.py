@@ -63,7 +63,8 @@ _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
     Cause.QUOTA: QUOTA.named,
     Cause.ACCESS: ACCESS.named,
     Cause.POLICY: (
-        r"content (?:management )?(?:policy|filter)|inappropriate content|sensitive content|new_sensitive",
+        r"content (?:management )?(?:policy|filter)|inappropriate content|sensitive content|new_sensitive"
+        r"|violat\w{0,3} (?:the |our )?usage guidelines",
         r"considered high risk|rejected as a result of our safety system|\binput was flagged|requires moderation",
         r"敏感内容|不安全",
     ),

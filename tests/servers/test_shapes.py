@@ -12,10 +12,14 @@ from prompt_debugger.core.base.types import JSONObject, Request, Severity, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from tests.core.complete.faulty_server import faulty_server
+from tests.servers.more_shapes import MORE_FAULTY, MORE_HEALTHY
 from tests.servers.scenarios import body_of
-from tests.servers.shapes import FAULTY, HEALTHY, Shape
+from tests.servers.shapes import FAULTY as FAULTY_SHAPES
+from tests.servers.shapes import HEALTHY as HEALTHY_SHAPES
+from tests.servers.shapes import Shape
 from tests.servers.truth import assert_healthy
 
+HEALTHY, FAULTY = HEALTHY_SHAPES | MORE_HEALTHY, FAULTY_SHAPES | MORE_FAULTY
 REFUSED = {name for name, shape in FAULTY.items() if shape.status is not None}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from prompt_debugger.core import pipeline
-from prompt_debugger.core.base.types import Basis, Request, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Basis, JSONObject, Request, Severity, Stage, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server
@@ -16,7 +16,7 @@ from tests.servers.lying_shapes import LYING
 from tests.servers.running_servers import LAB_MODEL
 from tests.servers.scenarios import body_of
 from tests.servers.truth import errors_of, returned_calls
-from tests.servers.wire_shapes import CHANGES, TRUTHS, Truth, Wire, behaviours_of, changed, choice_of, wire_of
+from tests.servers.wire_shapes import CHANGES, TRUTHS, Truth, Wire, behaviours_of, changed, choice_of, no_ids, wire_of
 
 WITHOUT_EVIDENCE = frozenset({"no ids", "ids null", "ids empty"})
 LOGPROBS = [name for name in CHANGES if name.startswith("logprobs")]
@@ -172,3 +172,35 @@ def test_a_stream_that_breaks_off_is_reported_to_break_off(name: str) -> None:
     assert trace.verdict is not None
     assert trace.verdict.stage is Stage.COMPLETE
     assert {"PD310", "PD412"} & {finding.code for finding in trace.findings if finding.severity is Severity.ERROR}
+
+
+def _left_in_text(wire: Wire, *, of_stream_alone: bool) -> None:
+    """Leave the call in the text, as vllm-mlx 0.6.0 with its parser `kimi` does where it streams."""
+    raw = TRUTHS["a call"].raw.removesuffix("<|im_end|>")
+    ids = wire.choice["token_ids"]
+    said: JSONObject = {"index": 0, "delta": {"role": "assistant", "content": raw}, "token_ids": ids}
+    wire.events[:-1] = [{"choices": [said]}, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]
+    if not of_stream_alone:
+        wire.choice.update(message={"role": "assistant", "content": raw}, finish_reason="stop")
+
+
+@pytest.mark.parametrize("has_ids", [True, False], ids=["with ids", "without"])
+@pytest.mark.parametrize("of_stream_alone", [True, False], ids=["the stream alone", "both"])
+def test_a_parser_that_fails_on_the_stream_alone_runs(of_stream_alone: bool, has_ids: bool) -> None:
+    """No flag is missing where the whole answer has the call; where neither has it, one may be."""
+    wire = changed(TRUTHS["a call"], "as vLLM")
+    _left_in_text(wire, of_stream_alone=of_stream_alone)
+    if not has_ids:
+        no_ids(wire)
+
+    trace = run(wire, is_stream=True)
+
+    found = {finding.code: finding for finding in trace.findings if finding.severity is Severity.ERROR}
+    assert ({"PD401", "PD405"} if has_ids else {"PD426"}) <= set(found)
+    found.pop("PD411", None)  # that the two differ, which has a remedy of its own
+    for finding in found.values():
+        assert ("`stream: false`" in str(finding.fix)) is of_stream_alone
+        assert ("--tool-call-parser" in str(finding.fix)) is not of_stream_alone
+    if has_ids:
+        assert ("the parser runs, and fails on the stream" in found["PD405"].detail) is of_stream_alone
+        assert found["PD405"].title.startswith("The server's parser" if of_stream_alone else "No parser read")

@@ -61,6 +61,10 @@ _HINT_BY_STATUS = {
     ),
     524: "Cloudflare stopped waiting for the server behind it: ask for a stream, or for fewer tokens.",
 }
+_KEPT_OPEN_HINT = (
+    "Some servers send empty lines while a request waits for its turn, DeepSeek's API among them: this one ended the "
+    "answer before it began. Wait, then run again."
+)
 _PAGE_HINT = (
     "A web page came instead of an answer: check the server address and any proxy in between. The server's "
     "log shows whether the request reached it."
@@ -225,7 +229,8 @@ def failure_of_length(call: Call, part: str, most: int, received: str) -> Backen
 def failure_of_format(call: Call, status: int, content_type: str, text: str, reason: str) -> BackendError:
     """Explain that an answer with a good status is not JSON."""
     problem = content_type.partition(";")[0].strip() or "no content type"
-    page = title_of_page(content_type, text) or ("an empty body" if not text.strip() else "")
+    blank = "an empty body" if not text else "nothing but empty lines" if not text.strip() else ""
+    page = title_of_page(content_type, text) or blank
     is_stream = _EVENTS.match(text) is not None
     page = page or (EVENTS_NOT_ASKED if is_stream else "")
     message = f"{call} answered {status} with {page or f'{problem}, which is not JSON ({reason})'}"
@@ -236,6 +241,8 @@ def failure_of_format(call: Call, status: int, content_type: str, text: str, rea
         if is_stream
         else _SIGN_IN_HINT
         if _SIGN_IN_TITLE.match(page)
+        else _KEPT_OPEN_HINT
+        if text and blank
         else "Is there an OpenAI-compatible server at this address? It must go up to and including `/v1`."
     )
     return BackendError(message, hint, kind="not-json", status=status, body=_excerpt(call, text))

@@ -128,12 +128,9 @@ def taken_by_api(server: Server, api: Api) -> frozenset[str]:
     return frozenset(name for name, since in taken.items() if version >= since)
 
 
-_OTHER_TITLES = {"lm-studio": "LM Studio"}  # of programs that are known by their logs alone
-
-
 def title_of(kind: str) -> str:
     """Return what a kind of server is called; a saved run may name one that has no file here."""
-    return ENGINES[kind].title if kind in ENGINES else _OTHER_TITLES.get(kind, kind)
+    return ENGINES[kind].title if kind in ENGINES else kind
 
 
 def families_of_parser(kind: str, parser: str | None) -> tuple[str, ...] | None:

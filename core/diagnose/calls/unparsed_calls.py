@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from prompt_debugger.core.base.types import Server, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import KEEP_SPECIAL_TOKENS, Step
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
+from prompt_debugger.core.diagnose.calls.stream_alone import steps_of_stream
 from prompt_debugger.core.diagnose.fields import body_of, content_of
 from prompt_debugger.core.diagnose.generations import families_named, familys_parser, siblings_of
 from prompt_debugger.core.diagnose.hosted import hosted_by
@@ -65,7 +66,7 @@ def parser_steps(trace: Trace, family: str) -> tuple[Step, ...]:
     """Return how to make a server parse the calls of a family: the server at hand, else all that are known."""
     if STREAM_ALONE in trace.notes:
         return (_OF_STREAM, *_flags_for(trace, family))
-    return _flags_for(trace, family)
+    return steps_of_stream(trace) or _flags_for(trace, family)
 
 
 def _flags_for(trace: Trace, family: str) -> tuple[Step, ...]:

@@ -44,7 +44,7 @@ _EXCEPTION = re.compile(r"(?:\w{1,40}\.){0,8}[A-Z]\w{1,60}(?:Error|Exception)")
 # What a 5xx says when it is about the request all the same.
 _ABOUT_REQUEST = re.compile(
     r"schema|grammar|template|jinja|\btools?\b|function|role|messages?\b|parameter|argument|field|unrecognized|"
-    r"unsupported|not supported|invalid|must be|expected|failed to parse",
+    r"unsupported|not supported|invalid|must be|(?<!un)expected|failed to parse",
     re.IGNORECASE,
 )
 # Causes where a class says more.

@@ -61,6 +61,10 @@ _BROKE_OFF = (
     "Run again; if it breaks at the same place, check the server's log; if it breaks after the same time, the time "
     "limits of any proxy in between."
 )
+_SAID_WHY = (
+    "The server ended the stream and says why: follow its words, and look at its log at that time. Do not use "
+    "what had arrived as the whole answer."
+)
 _UNREAD = {
     "too-much": (
         "The {} is larger than the reading limit.",
@@ -157,7 +161,9 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         title, fix = (text.format(name) for text in _UNREAD[result.unread])
     elif has_begun:
         words = _words(result)
-        odd = odd_whole(result, name, words) or OddAnswer(f"The {name} broke off{words and f': {words}'}.", _BROKE_OFF)
+        odd = odd_whole(result, name, words) or OddAnswer(
+            f"The {name} broke off{words and f': {words}'}.", _SAID_WHY if words else _BROKE_OFF
+        )
         title, fix = odd.title, (remedy_of(known) if known is not None else "") or odd.fix
     elif not _reported(result) and (odd_one := odd_form(result, name, is_stream=is_stream)) is not None:
         title, fix = odd_one

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
+from prompt_debugger.core.diagnose.calls.stream_alone import steps_of_stream
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import PluginFix
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
@@ -97,6 +98,8 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
     calls = [call for _, call in body_calls(trace)]
     if (method := offline_method(trace)) is not None:
         return (Step(parse_it_yourself(method, meant)),)
+    if stream_alone := steps_of_stream(trace):
+        return stream_alone
     steps, others = [], advisable_parsers(trace, calls)
     is_tried = bool(trials_of(trace, calls).reading)
     if not is_tried and (way := own_way(trace, name)) is not None:

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import history_calls
+from prompt_debugger.core.diagnose.fields import history_calls, returned_calls
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import body_calls, comparison, dropped_calls, in_raw
@@ -57,11 +57,18 @@ def find(trace: Trace) -> Iterator[Report]:
             + (" This call was not returned." if gone else "")
             + (" The history of the request contains such ids." if taught else ""),
             evidence=(in_raw(trace, span),),
-            fix=("Rewrite the ids of the history as `functions.NAME:N`. " if taught else "")
-            + "Use a parser that extracts the name from any header, or read the call from the raw output.",
+            fix=_fix(is_taught=taught, is_returned=not gone and bool(returned_calls(trace))),
             certainty=comparison(trace) or Certainty.OBSERVED,
             severity=None if gone else Severity.WARNING,
         )
+
+
+def _fix(*, is_taught: bool, is_returned: bool) -> str:
+    """Return what helps: where the call came back, the parser that runs is none of those that drop it."""
+    rewrite = "Rewrite the ids of the history as `functions.NAME:N`. " if is_taught else ""
+    if is_returned:
+        return f"{rewrite}Nothing was lost here: the server's parser reads this header, and others drop the call."
+    return f"{rewrite}Use a parser that extracts the name from any header, or read the call from the raw output."
 
 
 def _follows_marker(trace: Trace, span: Span) -> bool:

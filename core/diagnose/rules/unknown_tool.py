@@ -2,7 +2,8 @@
 
 What it finds:
     A returned call whose name is none of the request's tools. Silent where the
-    request has no tools. Names that contain markers have a separate rule. Of the last
+    request has no tools. Names that contain markers, and calls without a name, have separate
+    rules. Of the last
     call of an output that a limit ended, a beginning of an offered name counts as cut.
 
 Why it matters:
@@ -47,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
     reported = 0
     cut = cut_name(trace)
     for call in returned_calls(trace):
-        if call.name is None or call.name in settled or has_marker(call.name):
+        if not call.name or call.name in settled or has_marker(call.name):
             continue
         field = f"{call.field}.function.name"
         if cut is not None and call == cut.call:

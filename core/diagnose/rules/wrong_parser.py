@@ -7,7 +7,8 @@ What it finds:
     unknown, the markup of the calls is unread in the message's content. Silent where
     parsers were tried and none reads them, and where a parser runs that the server does not
     name and the calls depart from the notation: it may be the right one and refuse them
-    (vLLM 0.27.1 leaves them in content; 0.32 drops them). For a raw output with its
+    (vLLM 0.27.1 leaves them in content; 0.32 drops them). Where the same request was answered
+    with its calls without streaming, that is said: its parser fails on the stream. For a raw output with its
     server's flags but no answer: the flags name a parser for another notation.
 
 Why it matters:
@@ -43,6 +44,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.advice import parse_it_yourself
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list
+from prompt_debugger.core.diagnose.calls.stream_alone import READ_WHOLE, are_read_whole, steps_of_stream
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.fixes import FlagsFix
 from prompt_debugger.core.diagnose.generations import families_named, families_read, familys_parser, siblings_of
@@ -104,9 +106,13 @@ def find(trace: Trace) -> Iterator[Report]:
     yield Report(
         title=cause.title,
         detail=cause.detail
-        + (f" Parsers that read it: {', '.join(f'`{reader}`' for reader in readers)}." if readers else ""),
+        + (
+            f" Parsers that read it: {', '.join(f'`{reader}`' for reader in readers)}."
+            if readers and not are_read_whole(trace)
+            else ""
+        ),
         evidence=(*(in_raw(trace, call.char_span) for call in calls), *_residue(trace)),
-        fix=_fix(trace, name, readers),
+        fix=steps_of_stream(trace) or _fix(trace, name, readers),
         certainty=Certainty.INFERRED if certainty is Certainty.INFERRED else cause.certainty,
     )
 
@@ -189,6 +195,12 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
         return None  # a parser of this family that runs may refuse these very calls
     content = "" if trace.chat is None else content_of(trace.chat.message) or ""
     if _are_in_order(content, [_written(trace, call) for call in calls]):
+        if are_read_whole(trace):
+            return _Cause(
+                f"The server's parser did not read the `{name}` calls of the stream: their markup is in content.",
+                READ_WHOLE,
+                Certainty.INFERRED,
+            )
         return _Cause(
             f"No parser read the `{name}` calls: their markup is in content.",
             "The server's tool parser is unknown; the complete markup of the calls is in content.",

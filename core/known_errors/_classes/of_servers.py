@@ -36,7 +36,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "content-policy",
         r"content[ _](?:policy|filter|management)|safety (?:filter|system|setting|reason|policy)"
         r"|flagged (?:as (?!having)|by|for)|data_inspection_failed|inappropriate content|prohibited[_ ]content"
-        r"|blocked by .{0,40}?(?:policy|safety|moderation|filter|guardrail)|responsible ai|usage polic"
+        r"|blocked by .{0,40}?(?:policy|safety|moderation|filter|guardrail)|responsible ai"
+        r"|usage polic|violat\w{0,3} (?:the |our )?usage guidelines"
         r"|moderation (?:blocked|failed|flag)|sensitive (?:content|words)|risk control",
         Stage.COMPLETE,
         Cause.POLICY,

@@ -472,6 +472,8 @@ BY_NAME = {
     "core/diagnose/calls/unparsed_calls.py": "the options by which each engine's server parses calls",
     "core/evidence/commands/command_lines.py": "which program a command line starts",
     "core/evidence/commands/flags.py": "which flags of a program name its parsers",
+    "core/evidence/readers/log.py": "which server is started with a click, not by a command",
+    "core/parse/engines/names.py": "engines whose parsers are not asked",
     "core/evidence/logs/server.py": "the program that runs another one's server",
     "core/evidence/reports/split.py": "with which programs a command line begins",
     "core/evidence/reports/mentions.py": "mlx-vlm takes its parsers from mlx-lm",

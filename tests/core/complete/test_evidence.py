@@ -179,6 +179,17 @@ async def test_a_server_that_wants_to_stream_is_judged_by_its_stream() -> None:
     assert any("only when streaming (only stream=true is supported)" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("words", ["prompt has 9000 tokens, the limit is 8000", "unknown field `parallel_tool_calls`"])
+async def test_a_server_that_refuses_without_a_word_of_streams_refused_the_request(words: str) -> None:
+    """Of two replicas one may take what the other does not: an answer to our stream says nothing about streams."""
+    declines = answer(400, {"error": {"message": words}})
+
+    found, _ = await run_faulty({"/v1/chat/completions": declines})
+
+    assert (found.refusal, found.chat) == (Refusal(400, words), None)
+    assert "The same request was answered when it was streamed." in found.notes
+
+
 @pytest.mark.parametrize("status", [429, 503])
 async def test_a_request_that_was_one_too_many_is_sent_again_alone(status: int) -> None:
     too_many = answer(status, {"error": {"message": "Too many requests at once"}})
@@ -452,7 +463,7 @@ MESSAGES_STREAM: tuple[JSONObject, ...] = (
 
 
 @pytest.mark.parametrize(("words", "is_about_output"), [(UNREAD, True), ("max_tokens is too large", False)])
-async def test_an_error_about_the_output_is_a_refusal_where_the_stream_was_answered(
+async def test_a_refused_answer_stays_refused_where_our_stream_of_it_was_answered(
     words: str, is_about_output: bool
 ) -> None:
     events = [f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in MESSAGES_STREAM]
@@ -465,5 +476,7 @@ async def test_an_error_about_the_output_is_a_refusal_where_the_stream_was_answe
         client.api = Api.MESSAGES
         found = await gather(client, SERVER, {"model": "m", "messages": [{"role": "user", "content": "q"}]})
 
-    assert (found.refusal is not None) is is_about_output
+    assert found.refusal is not None
     assert any("the error is about the output" in note for note in found.notes) is is_about_output
+    assert any("answered when it was streamed" in note for note in found.notes)
+    assert not any("only when streaming" in note for note in found.notes)

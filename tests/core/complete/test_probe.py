@@ -347,3 +347,24 @@ async def test_a_server_that_lists_nothing_without_a_key_is_known_as_such(status
         await client.probe()
 
     assert client.wants_key is wants_key
+
+
+@pytest.mark.parametrize(
+    ("owner", "kind"),
+    [
+        ("vllm-mlx", "vllm-mlx"),
+        ("rapid-mlx", "rapid-mlx"),
+        ("omlx", "omlx"),
+        ("tensorrt_llm", "tensorrt-llm"),
+        ("OVMS", "ovms"),
+        ("organization_owner", "lm-studio"),
+        ("vllm-mlx-embedding", "openai-compatible"),
+        ("organization", "openai-compatible"),
+    ],
+)
+async def test_a_server_is_known_by_the_owner_of_its_models(owner: str, kind: str) -> None:
+    behaviours = {"/v1/models": answer(200, models(owned_by=owner)), "*": answer(404)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await client.probe()
+
+    assert found.kind == kind

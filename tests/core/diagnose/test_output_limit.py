@@ -99,3 +99,26 @@ def test_the_prompts_ids_count_before_the_servers_accounting() -> None:
     assert "context" not in output_limit(trace).name
     known = replace(trace, prompt=Prompt("server", "", (), tokens))
     assert "the context of 100 tokens" in output_limit(known).name
+
+
+@pytest.mark.parametrize(
+    ("native", "name"),
+    [
+        ({"input": "Hi.", "max_output_tokens": 20}, "max_output_tokens"),
+        ({"messages": [], "max_tokens": 20}, "max_tokens"),
+        ({"contents": [], "generationConfig": {"maxOutputTokens": 20}}, "maxOutputTokens"),
+        ({"messages": [], "inferenceConfig": {"maxTokens": 20}}, "maxTokens"),
+    ],
+)
+def test_the_field_is_named_as_the_api_of_the_request_has_it(native: JSONObject, name: str) -> None:
+    trace = cut({**ASKED, "max_completion_tokens": 20}, written=20)
+    trace = replace(trace, request=replace(trace.request, native=native))
+
+    assert output_limit(trace).step.text == f"Raise `{name}` (20 now)."
+
+
+def test_the_field_of_the_request_is_named_though_another_api_was_asked() -> None:
+    """What went out is converted, and the person can change only what is written in the request."""
+    trace = replace(cut({**ASKED, "max_tokens": 20}, written=20), sent={**ASKED, "max_completion_tokens": 20})
+
+    assert output_limit(trace).step.text == "Raise `max_tokens` (20 now)."
