@@ -8,6 +8,7 @@ cannot both be true of one run, nothing may rest on either:
 | at temperature 0 a listed token is far less likely than another at its place | mlx-lm with `top_logprobs` above 1 |
 | more ids than tokens counted | ids of several choices in one list |
 | the text of the ids, or of the listed tokens, has next to nothing of the message | another model's tokenizer |
+| the listed tokens are the content, and the message has a call or reasoning as well | OpenAI's list, of content alone |
 | that text has the words of the message from the last one to the first | ids put together from their end |
 
 Near misses: penalties, a bias or a grammar change what is sampled and not always what is listed; a parser may take a
@@ -37,6 +38,10 @@ _FOREIGN_SHARE = 0.5
 _MAX_CHARS = 200_000
 _WORD = re.compile(r"[^\W_]+")
 _MIN_WORDS = 5  # whose order is no accident
+_CONTENT_ALONE = (
+    "The listed tokens are those of the content, and the message has more than that, so the list may be of the content "
+    "alone and is not used."
+)
 _REVERSED = "The {} the message from its end to its beginning, so they are not used."
 # What changes sampling and is not always in the listed probabilities.
 _CHANGES_SAMPLING = (
@@ -54,6 +59,8 @@ def contradiction_in_list(chat: ChatResult, body: JSONObject, text: str | None) 
     listed = text_of_tokens(tokens)
     if text is not None and remove_whitespace(listed) == remove_whitespace(text):
         return None
+    if all(token.token_id is None for token in tokens) and _is_content_alone(listed, chat.message):
+        return _CONTENT_ALONE
     if _contains_message(listed, chat.message):
         return None
     found = _least_likely(tokens) if _takes_likeliest(body) else None
@@ -126,6 +133,19 @@ def is_foreign(text: str, message: JSONObject) -> bool:
     known = _grams(remove_whitespace(text)) | _grams(remove_whitespace(_ESCAPE.sub(_unescaped, text)))
     wanted = set().union(*(_grams(remove_whitespace(piece[:_MAX_CHARS])) for piece in _pieces(message)))
     return len(wanted) >= _MIN_GRAMS and len(wanted & known) < _FOREIGN_SHARE * len(wanted)
+
+
+def _is_content_alone(listed: str, message: JSONObject) -> bool:
+    """Return whether a text is the content of a message that has calls or reasoning as well.
+
+    >>> _is_content_alone("I look.", {"content": "I look.", "reasoning": "They ask."})
+    True
+    >>> _is_content_alone("I look.", {"content": "I look."})
+    False
+    """
+    content = as_text(message.get("content"))
+    is_all = bool(content) and remove_whitespace(listed) == remove_whitespace(content or "")
+    return is_all and len([*_pieces(message)]) > 1
 
 
 def _contains_message(text: str, message: JSONObject) -> bool:

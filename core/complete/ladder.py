@@ -33,7 +33,7 @@ _NOT_OF_SERVER = frozenset({"page", "proxy", "tls"})
 _ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, *range(502, 505), *range(520, 527), 530})
 _PROBLEM_CHARS = 300
 _NOT_ASKED = "not-asked"
-_CONTRADICTS = "What the server reports about the chat's run contradicts itself"
+_CONTRADICTS = "What the server reports about the chat's run cannot be used"
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,7 @@ async def test_a_list_that_contradicts_itself_is_asked_for_once_more_without_alt
     assert found.raw is not None
     assert found.chat is not None
     assert (found.evidence, found.raw.text, found.chat.logprobs) == (Basis.OWN_RENDER, "hello there", None)
-    assert "contradicts itself, so the raw output is a second sampling on the same request" in found.why
+    assert "cannot be used, so the raw output is a second sampling on the same request" in found.why
     assert any("contradict themselves" in note for note in found.notes)
 
     drawing = {**BODY, "temperature": 1, "logprobs": True, "top_logprobs": 3}

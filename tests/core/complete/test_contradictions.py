@@ -249,3 +249,33 @@ def test_words_that_a_message_has_in_another_order_are_no_contradiction() -> Non
 
     assert not is_reversed(text, {"content": SAID})
     assert not is_reversed("out is sun", {"content": "sun is out"})  # too few to say
+
+
+WORDS = (token("I", -0.1), token(" look", -0.1), token(".", -0.1))
+THOUGHT: JSONObject = {"content": "I look.", "reasoning_content": "They ask for the weather."}
+
+
+@pytest.mark.parametrize("message", [{**MESSAGE, "content": "I look."}, THOUGHT])
+def test_a_list_of_the_content_alone_is_not_the_output(message: JSONObject) -> None:
+    """OpenAI lists the tokens of the content: a call beside it is not one that the model did not write."""
+    found = contradiction_in_list(chat(*WORDS, message=message), {}, None)
+
+    assert found is not None
+    assert "may be of the content alone" in found
+
+
+@pytest.mark.parametrize("message", [{"content": "I look."}, {"content": "I look.", "reasoning": ""}])
+def test_a_list_of_all_that_a_message_has_is_the_output(message: JSONObject) -> None:
+    assert contradiction_in_list(chat(*WORDS, message=message), {}, None) is None
+
+
+def test_a_list_with_ids_or_with_more_than_the_content_is_of_the_whole_output() -> None:
+    """llama.cpp gives an id with each token, and vLLM lists end tokens and markers, too."""
+    message: JSONObject = {**MESSAGE, "content": "I look at the weather."}
+    texts = ("I look", " at the", " weather", ".")
+    with_ids = [token(text, -0.1, token_id=at) for at, text in enumerate(texts)]
+    with_end = [*(token(text, -0.1) for text in texts), token("<|im_end|>", -0.1)]
+
+    for listed in (with_ids, with_end):
+        found = contradiction_in_list(chat(*listed, message=message), {}, None)
+        assert found is None or "content alone" not in found
