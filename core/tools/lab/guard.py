@@ -1,8 +1,10 @@
-"""What a lab is not asked: a constraint that would keep it busy for all others.
+"""What a lab is not asked: a constraint that would keep it busy for all others, a prompt that fills its memory.
 
 vLLM compiles schemas, patterns and grammars of a request in the process that serves everyone, and follows them in the
 one that generates for everyone; neither can be ended for one request. So each constraint is first compiled and
-followed here, in a helper that can be (`core.tools.grammar`). A server of someone's own is asked anything.
+followed here, in a helper that can be (`core.tools.grammar`). Switches of the template, too, reach the
+method that fills it in, and through it the tokenizer (`padding`): tried on vLLM 0.32, a prompt is padded to any length
+before its length is checked. A server of someone's own is asked anything.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from prompt_debugger.core.tools.lab.spec import LabSpec
 
 CPU_S = 2.0  # of all constraints of a request together
 _MAX_REMEMBERED, _MAX_REMEMBERED_CHARS = 256, 20_000
+_PADDING = ("padding", "tokenizer_kwargs")
 _KINDS = {"json": "schema", "regex": "regex", "choice": "choice", "grammar": "grammar", "structural_tag": "tag"}
 
 
@@ -49,12 +52,13 @@ class LabGuard:
         self._changing = threading.Lock()
 
     def check(self, body: JSONObject, spec: LabSpec) -> None:
-        """Refuse a request whose constraints would hold up the lab; waits for a helper if there are any.
+        """Refuse a request that would hold up the lab; waits for a helper if it has constraints.
 
         Raises:
-            RequestError: A constraint takes too much processor time or memory.
+            RequestError: A constraint takes too much processor time or memory, or the prompt would be padded.
             EngineError: No helper can be started.
         """
+        _refuse_padding(body)
         left_s = self._cpu_s
         for constraint in constraints_of(body, are_all_strict=_is_strict(spec)):
             try:
@@ -99,6 +103,18 @@ class LabGuard:
     def close(self) -> None:
         """End the helpers."""
         self._engine.close()
+
+
+def _refuse_padding(body: JSONObject) -> None:
+    switches = body.get("chat_template_kwargs")
+    for name in _PADDING if isinstance(switches, dict) else ():
+        if switches.get(name) not in (None, False, "do_not_pad", {}):
+            raise RequestError(
+                f"The lab was not asked: `{name}` in `chat_template_kwargs` reaches vLLM's tokenizer.",
+                "It can make a prompt of any length, which fills the memory that all share. Leave it out, or send the "
+                "unchanged request to your own server.",
+                field=f"chat_template_kwargs.{name}",
+            )
 
 
 def constraints_of(body: JSONObject, *, are_all_strict: bool = False) -> tuple[Constraint, ...]:

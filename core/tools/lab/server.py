@@ -21,7 +21,7 @@ from prompt_debugger.core.tools.lab.launch import HOST, HUB_TOKENS, build_comman
 from prompt_debugger.core.tools.lab.process import SupervisedProcess
 from prompt_debugger.core.tools.lab.progress import BootMeter, LabProgress, LabState
 from prompt_debugger.core.tools.lab.spec import LabSpec, check_spec
-from prompt_debugger.core.tools.lab.watch import LOOK_S, Judge, Look, cpu_of, tokens_of
+from prompt_debugger.core.tools.lab.watch import LOOK_S, Judge, Look, cpu_of, memory_of, tokens_of
 
 _LOG_LINES = 500
 _BOOT_TIMEOUT_S = 900.0
@@ -150,7 +150,7 @@ class Lab:
             if wrong := judge.verdict(self._look()):
                 with self._start_lock:
                     self.error = self.error or LabError(
-                        f"The lab hung: {wrong}. It was ended.",
+                        f"The lab was ended: {wrong}.",
                         "It is restarted with the next run.",
                         log_tail=self.log_tail(),
                     )
@@ -164,7 +164,7 @@ class Lab:
             is_answering = self._ask("/health")[0] == http.client.OK
             status, metrics = self._ask("/metrics")
             tokens = tokens_of(metrics) if status == http.client.OK else None
-        return Look(time.monotonic(), is_answering, cpu_of(self.pid), tokens)
+        return Look(time.monotonic(), is_answering, cpu_of(self.pid), tokens, memory_of(self.pid))
 
     def _start(self) -> None:
         with self._start_lock:

@@ -119,12 +119,17 @@ def _wake_on_signals() -> int:
 
 
 def _begin_command(supervisor_pid: int) -> Callable[[], None]:
-    """Return what the new process does before it becomes the command: tie its life to ours, say its pid."""
+    """Return what the new process does before it becomes the command: tie its life to ours, say its pid.
+
+    Where memory runs out, the kernel ends the command before the program that serves everyone.
+    """
 
     def begin() -> None:
         _process_control(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != supervisor_pid:  # we died in between
             os._exit(1)
+        with suppress(OSError):  # another system than Linux
+            Path("/proc/self/oom_score_adj").write_text("1000")
         _say(f"{PID_MARK}{os.getpid()}")  # here and not in the supervisor, so that it comes before any output
 
     return begin

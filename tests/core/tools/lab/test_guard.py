@@ -52,6 +52,28 @@ def test_a_server_that_holds_every_tool_to_its_schema_is_known(guard):
             guard.check(body, LabSpec(extra_args=arguments))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("padding", "max_length"), ("padding", True), ("padding", "longest"), ("tokenizer_kwargs", {"padding": True})],
+)
+def test_a_prompt_that_would_be_padded_is_refused_with_its_field(guard, name, value):
+    switches = {"tokenize": True, "max_length": 10**9, name: value}
+
+    with pytest.raises(RequestError, match=f"The lab was not asked: `{name}`") as raised:
+        guard.check(body_with({"chat_template_kwargs": switches}), LabSpec())
+
+    assert raised.value.field == f"chat_template_kwargs.{name}"
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [{"enable_thinking": False, "max_length": 9}, {"padding": False, "tokenizer_kwargs": {}}, None, "padding", []],
+    ids=str,
+)
+def test_switches_that_pad_nothing_are_let_through(guard, switches):
+    guard.check(body_with({"chat_template_kwargs": switches}), LabSpec())
+
+
 class Engine:
     """XGrammar with a price for everything."""
 

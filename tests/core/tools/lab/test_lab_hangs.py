@@ -77,7 +77,7 @@ def test_a_lab_that_hangs_is_ended_and_the_next_run_finds_another(
 
     failure = lab.failure()
     assert failure is not None
-    assert failure.message.startswith("The lab hung: it ")
+    assert failure.message.startswith("The lab was ended: it ")
     assert run({}, own_labs).verdict is not None
     assert own_labs.peek(LabSpec()) is not lab
 

@@ -185,3 +185,14 @@ def test_a_program_that_does_not_exist_ends_with_a_log(tmp_path: Path) -> None:
     assert process.ended.wait(PATIENCE_S)
     assert "FileNotFoundError" in "\n".join(lines)
     assert not (tmp_path / "scratch").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/oom_score_adj").exists(), reason="Linux alone chooses what it ends")
+def test_where_memory_runs_out_the_command_goes_before_the_program(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    lines: list[str] = []
+
+    process = SupervisedProcess(["cat", "/proc/self/oom_score_adj"], os.environ, tmp_path / "scratch", lines.append)
+
+    assert process.ended.wait(PATIENCE_S)
+    assert lines == ["1000"]

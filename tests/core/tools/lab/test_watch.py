@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.tools.lab.watch import Judge, Look, cpu_of, tokens_of
+from prompt_debugger.core.tools.lab.watch import Judge, Look, cpu_of, memory_of, tokens_of
 
 START = Look(0.0, is_answering=True, cpu_s=10.0, tokens=100.0)
 
@@ -73,6 +74,16 @@ def test_what_is_not_told_is_not_held_against_it():
     assert not any(judge.verdict(look(4.0 * n, 10.0 + 4.0 * n, None)) for n in range(1, 100))
 
 
+def test_a_lab_that_takes_memory_without_end_is_of_no_more_use():
+    first = Look(0.0, is_answering=True, cpu_s=10.0, tokens=100.0, memory_gb=1.5)
+    looks = [replace(first, at_s=4.0 * n, memory_gb=gb) for n, gb in enumerate((1.6, 5.4, 5.5), 1)]
+    judge, large = Judge(first, is_small=True), Judge(first, is_small=False)
+
+    assert [judge.verdict(one) for one in looks] == ["", "", "it took 4 GB more memory than at its start"]
+    assert not any(large.verdict(one) for one in looks)
+    assert not judge.verdict(look(16.0, 10.0, 200.0))  # not told
+
+
 METRICS = """# HELP vllm:generation_tokens_total Number of generation tokens processed.
 # TYPE vllm:generation_tokens_total counter
 vllm:generation_tokens_total{engine="0",model_name="lab-model"} 1.5e+02
@@ -99,3 +110,18 @@ def test_processor_time_is_added_up_over_all_below(tmp_path):
 
     assert cpu_of(5, tmp_path) == 5.5
     assert cpu_of(99, tmp_path) is cpu_of(None, tmp_path) is None
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell")
+def test_memory_is_that_of_the_process():
+    assert 0.001 < (memory_of(os.getpid()) or 0.0) < 100.0
+
+
+def test_memory_is_added_up_over_all_below(tmp_path):
+    for pid, pages, children in ((5, 1000, "6"), (6, 500, "")):
+        (tmp_path / str(pid) / "task" / str(pid)).mkdir(parents=True)
+        (tmp_path / str(pid) / "statm").write_text(f"9999 {pages} 1 1 0 1 0\n")
+        (tmp_path / str(pid) / "task" / str(pid) / "children").write_text(children)
+
+    assert memory_of(5, tmp_path) == 1500 * os.sysconf("SC_PAGE_SIZE") / 1e9
+    assert memory_of(99, tmp_path) is memory_of(None, tmp_path) is None
