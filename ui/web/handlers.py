@@ -35,10 +35,11 @@ from prompt_debugger.ui.present.network import network_payload, waiting_sentence
 from prompt_debugger.ui.present.parsers import asking_payload
 from prompt_debugger.ui.present.pasted import pasted_payload
 from prompt_debugger.ui.web.admission.pacing import PAGE_COST
+from prompt_debugger.ui.web.asked import bounded_for, trusting_template
 from prompt_debugger.ui.web.failures import as_debugger_error, as_visitors_see
 from prompt_debugger.ui.web.gate import RunGate, Turn
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
+from prompt_debugger.ui.web.limits import LimitError, Limits, check_length
 from prompt_debugger.ui.web.pasted import Checked, Reading, check_anything, check_call, read_anything
 from prompt_debugger.ui.web.recorded import RecordedCases
 from prompt_debugger.ui.web.redraw_rate import TICK_S
@@ -51,9 +52,7 @@ from prompt_debugger.ui.web.targets import (
     choose_target,
     fields_for_run,
     is_same_address,
-    request_for,
     target_without_server,
-    trusting_template,
 )
 from prompt_debugger.ui.web.work import check_pasted, has_lost_calls
 
@@ -252,8 +251,7 @@ class Handlers:
         except NoServerError as error:
             yield await self._show_without_server(view, request, fields, error)
             return
-        if target.base_url is not None:
-            request = bounded_request(request_for(request, target), self.limits)
+        request = bounded_for(target, request, self.limits)
         # The limits on a public visitor's request are for chat completions.
         target = replace(target, api=Api.CHAT if self.settings.public else given.api)
         target = trusting_template(target, request, is_public=self.settings.public)

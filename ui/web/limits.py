@@ -26,6 +26,8 @@ class Limits:
         total_per_minute: Runs that all sessions together may start in a minute; one visitor as many as stay free.
         request_chars: Length of the pasted text.
         max_tokens: Tokens that a request may ask for, per answer.
+        max_lab_tokens: Tokens per answer of the miniature model, whose answers are short; more is lowered to it.
+        max_logprobs: Log probabilities that a request may ask for, of all tokens of its answers together.
         max_choices: Answers that a request may ask for (`n`).
         max_listed: Entries of lists that a server goes through for each token, such as `stop`.
         run_s: Seconds that a run may take once it is its turn.
@@ -40,6 +42,8 @@ class Limits:
     total_per_minute: int | None = None
     request_chars: int | None = None
     max_tokens: int | None = None
+    max_lab_tokens: int | None = None
+    max_logprobs: int | None = None
     max_choices: int | None = None
     max_listed: int | None = None
     run_s: float | None = None
@@ -54,6 +58,8 @@ PUBLIC_LIMITS = Limits(
     total_per_minute=240,
     request_chars=200_000,
     max_tokens=2_048,
+    max_lab_tokens=512,
+    max_logprobs=10_240,
     max_choices=2,
     max_listed=64,
     run_s=180.0,
@@ -90,6 +96,7 @@ def check_request_limits(request: Request, limits: Limits) -> None:
         _check_number(request.body, field, limits.max_choices)
     for field in _LISTED:
         _check_length(request.body, field, limits.max_listed)
+    _check_logprobs(request.body, limits)
     if limits.is_text_only:
         _refuse_media(request)
 
@@ -112,7 +119,23 @@ def bounded_request(request: Request, limits: Limits) -> Request:
     return replace(request, body=body, notices=(*request.notices, notice))
 
 
+def lab_request(request: Request, limits: Limits) -> Request:
+    """Return a request to the miniature model that asks for no more tokens than its answers have."""
+    most = limits.max_lab_tokens
+    if most is None:
+        return request
+    numbers = {name: _number(request.body.get(name)) for name in (*_MAX_TOKENS, "min_tokens")}
+    changes: JSONObject = {name: most for name, value in numbers.items() if value is not None and value > most}
+    if all(numbers[name] is None for name in _MAX_TOKENS):
+        changes["max_tokens"] = most
+    sentence = f"Set to {most:,}, the limit for the lab model on this public page."
+    notices = [Notice(name, sentence) for name in changes]
+    body: JSONObject = {**request.body, **changes}
+    return replace(request, body=body, notices=(*request.notices, *notices)) if changes else request
+
+
 _MAX_TOKENS = ("max_tokens", "max_completion_tokens")
+_PROMPT_TOKENS = 2_048  # taken for the length of a prompt, which is not known before it is rendered
 # What vLLM goes through for each token, in the process that serves everyone.
 _LISTED = ("stop", "stop_token_ids", "bad_words", "logit_bias", "logprob_token_ids")
 _TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "thinking", "tool_reference")
@@ -140,6 +163,34 @@ def _check_length(body: JSONObject, field: str, most: int | None) -> None:
         "List fewer, or run the program on your own machine.",
         field=field,
     )
+
+
+def _check_logprobs(body: JSONObject, limits: Limits) -> None:
+    """Each is looked up, put into words and sent for each token: twenty of them double what an answer costs."""
+    if limits.max_logprobs is None or limits.max_tokens is None:
+        return
+    listed = body.get("logprob_token_ids")
+    by_field = {
+        "prompt_logprobs": (_number(body.get("prompt_logprobs")) or 0.0) * _PROMPT_TOKENS,
+        "top_logprobs": (_number(body.get("top_logprobs")) or 0.0) * _tokens_of(body, limits.max_tokens),
+        "logprob_token_ids": (len(listed) if isinstance(listed, list) else 0) * _tokens_of(body, limits.max_tokens),
+    }
+    for field, wanted in by_field.items():
+        if wanted < 0 or wanted > limits.max_logprobs:
+            asked = "all there are" if wanted < 0 else f"up to {wanted:,g}"
+            raise RequestError(
+                f"Log probabilities: the request asks for {asked}, and this public page allows "
+                f"{limits.max_logprobs:,} for all tokens together.",
+                "Ask for fewer of them, lower `max_tokens`, or run the program on your own machine.",
+                field=field,
+            )
+
+
+def _tokens_of(body: JSONObject, most: int) -> float:
+    """Return how many tokens the answers to a request may have together."""
+    numbers = [_number(body.get(name)) for name in _MAX_TOKENS]
+    tokens = max((number for number in numbers if number is not None), default=float(most))
+    return tokens * max(1.0, _number(body.get("n")) or 1.0)
 
 
 def _number(value: JSON) -> float | None:

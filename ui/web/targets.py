@@ -12,11 +12,10 @@ from urllib.parse import urlsplit
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.keys import variable
-from prompt_debugger.core.base.types import Api, Notice, Request, Server, Trace
+from prompt_debugger.core.base.types import Api, Request, Server, Trace
 from prompt_debugger.core.complete import guard_of, is_this_machine, read_headers
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.tools.lab import LAB_MODEL_NAME
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 
@@ -287,30 +286,6 @@ def add_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
         return reported
     reported.hint = "The server requires a key, or another one: enter it under Target, in the field Key."
     return reported
-
-
-def request_for(request: Request, target: Target) -> Request:
-    """Return a request as another server can answer it: the lab's model, which worked cases name, is no one else's."""
-    if target.base_url is None or target.model or request.body.get("model") != LAB_MODEL_NAME:
-        return request
-    body = {name: value for name, value in request.body.items() if name != "model"}
-    notice = Notice("model", f"`{LAB_MODEL_NAME}` is the lab's model: the server's first model is used instead.")
-    return replace(request, body=body, notices=(*request.notices, notice))
-
-
-def trusting_template(target: Target, request: Request, *, is_public: bool) -> Target:
-    """Return where a request with its own template can run: of the labs, one that takes it from requests.
-
-    Raises:
-        RequestError: A public page has no such lab.
-    """
-    if target.base_url is not None or not isinstance(request.body.get("chat_template"), str):
-        return target
-    if is_public:
-        hint = "Leave `chat_template` out, or run the program on your own machine."
-        raise RequestError("A public page does not run visitors' templates.", hint, field="chat_template")
-    more = (*target.lab.extra_args, "--trust-request-chat-template")
-    return replace(target, lab=replace(target.lab, extra_args=more))
 
 
 def target_without_server(settings: PageSettings, *, tokenizer: str, tool_parser: str, reasoning_parser: str) -> Target:

@@ -24,6 +24,7 @@ from prompt_debugger.core.tools.plugin.write import write_plugin
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.verdict import verdict_payload
 from prompt_debugger.ui.report import share_trace
+from prompt_debugger.ui.web.asked import trusting_template
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.fixes import bug_report
 from prompt_debugger.ui.web.fixes.bug_report import BugReports
@@ -34,7 +35,7 @@ from prompt_debugger.ui.web.gate import RunGate
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import TargetFields, trusting_template
+from prompt_debugger.ui.web.targets import TargetFields
 from tests.servers.running_servers import llama_cpp
 
 NOWHERE = TargetFields("", "", "", "kimi_k2", "none")

@@ -5,8 +5,10 @@ import json
 import pytest
 
 from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.pipeline import load_examples
+from prompt_debugger.core.pipeline import Target, load_examples
 from prompt_debugger.core.request import read_request
+from prompt_debugger.core.tools.lab import LabSpec
+from prompt_debugger.ui.web.asked import bounded_for
 from prompt_debugger.ui.web.limits import (
     PUBLIC_LIMITS,
     LimitError,
@@ -139,6 +141,67 @@ def test_a_request_without_a_limit_of_its_own_gets_one_and_says_so():
 
     assert bounded.body["max_tokens"] == 2_048
     assert bounded.notices[-1].field == "max_tokens"
+
+
+@pytest.mark.parametrize(
+    ("fields", "bounded"),
+    [
+        ({}, {"max_tokens": 512}),
+        ({"max_tokens": 2048, "min_tokens": 2048}, {"max_tokens": 512, "min_tokens": 512}),
+        ({"max_completion_tokens": 600}, {"max_completion_tokens": 512}),
+        ({"max_tokens": None, "max_completion_tokens": 513}, {"max_completion_tokens": 512}),
+    ],
+    ids=str,
+)
+def test_the_lab_model_is_asked_for_no_more_than_its_answers_have(fields, bounded):
+    asked = bounded_for(Target(), request_of(**fields), PUBLIC_LIMITS)
+
+    assert {name: asked.body[name] for name in bounded} == bounded
+    assert [notice.field for notice in asked.notices] == list(bounded)
+    assert all("512" in notice.message for notice in asked.notices)
+
+
+def test_a_short_request_to_the_lab_and_one_of_the_owner_stay_as_they_are():
+    request = request_of(max_tokens=512)
+
+    assert bounded_for(Target(), request, PUBLIC_LIMITS) is request
+    assert bounded_for(Target(), request_of(max_tokens=9999), Limits()).body["max_tokens"] == 9999
+    assert bounded_for(Target(lab=LabSpec(model="org/m")), request_of(max_tokens=2048), PUBLIC_LIMITS).notices == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"logprobs": True, "top_logprobs": 20}, "top_logprobs"),
+        ({"top_logprobs": 20, "max_tokens": 513}, "top_logprobs"),
+        ({"top_logprobs": 20, "max_tokens": 512, "n": 2}, "top_logprobs"),
+        ({"top_logprobs": -1}, "top_logprobs"),
+        ({"prompt_logprobs": 6}, "prompt_logprobs"),
+        ({"prompt_logprobs": -1}, "prompt_logprobs"),
+        ({"logprob_token_ids": list(range(6))}, "logprob_token_ids"),
+    ],
+    ids=str,
+)
+def test_more_log_probabilities_than_a_shared_server_can_give_are_refused(fields, field):
+    with pytest.raises(RequestError, match="Log probabilities") as raised:
+        check_request_limits(request_of(**fields), PUBLIC_LIMITS)
+
+    assert raised.value.field == field
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"logprobs": True, "top_logprobs": 5},
+        {"top_logprobs": 20, "max_tokens": 512},
+        {"top_logprobs": "many"},
+        {"prompt_logprobs": 5},
+        {"logprob_token_ids": [1, 2]},
+    ],
+    ids=str,
+)
+def test_the_log_probabilities_that_people_ask_for_are_let_through(fields):
+    check_request_limits(request_of(**fields), PUBLIC_LIMITS)
 
 
 @pytest.mark.parametrize("fields", [{"max_tokens": 7}, {"max_completion_tokens": 7}])

@@ -14,9 +14,10 @@ from prompt_debugger.core.pipeline import Progress, Target
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.sandbox import VISITOR, sandbox_of
 from prompt_debugger.core.tools.fixes.plans import Plan, target_of
+from prompt_debugger.ui.web.asked import bounded_for, trusting_template
 from prompt_debugger.ui.web.handlers import Handlers
-from prompt_debugger.ui.web.limits import LimitError, bounded_request
-from prompt_debugger.ui.web.targets import TargetFields, choose_target, is_same_address, request_for, trusting_template
+from prompt_debugger.ui.web.limits import LimitError
+from prompt_debugger.ui.web.targets import TargetFields, choose_target, is_same_address
 from prompt_debugger.ui.web.work import read_pasted
 
 NOTHING = RequestError("Nothing has been run yet.", "Press Run first.")
@@ -78,8 +79,7 @@ class PageRuns:
         limits = handlers.limits
         text = await asyncio.to_thread(body_text, body)
         request = await sandbox_of().run(read_pasted, text, limits, hides_keys=self.is_public)
-        if target.base_url is not None:
-            request = bounded_request(request_for(request, target), limits)
+        request = bounded_for(target, request, limits)
         aimed = trusting_template(target_of(plan, target), request, is_public=self.is_public)
         if ran.trace is not None:
             aimed = replace(aimed, api=ran.trace.api)
