@@ -124,6 +124,8 @@ def lab_request(request: Request, limits: Limits) -> Request:
     most = limits.max_lab_tokens
     if most is None:
         return request
+    if request.body.get("use_beam_search"):
+        most //= _BEAM_TIMES
     numbers = {name: _number(request.body.get(name)) for name in (*_MAX_TOKENS, "min_tokens")}
     changes: JSONObject = {name: most for name, value in numbers.items() if value is not None and value > most}
     if all(numbers[name] is None for name in _MAX_TOKENS):
@@ -135,6 +137,7 @@ def lab_request(request: Request, limits: Limits) -> Request:
 
 
 _MAX_TOKENS = ("max_tokens", "max_completion_tokens")
+_BEAM_TIMES = 8  # vLLM asks its engine anew for each token of a beam: that often what a token costs otherwise
 _PROMPT_TOKENS = 2_048  # taken for the length of a prompt, which is not known before it is rendered
 # What vLLM goes through for each token, in the process that serves everyone.
 _LISTED = ("stop", "stop_token_ids", "bad_words", "logit_bias", "logprob_token_ids")

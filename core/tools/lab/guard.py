@@ -31,6 +31,7 @@ from prompt_debugger.core.tools.lab.spec import LabSpec
 CPU_S = 2.0  # of all constraints of a request together
 _MAX_REMEMBERED, _MAX_REMEMBERED_CHARS = 256, 20_000
 _PADDING = ("padding", "tokenizer_kwargs")
+_UNPADDED: tuple[JSON, ...] = (None, False, "do_not_pad", {})
 _KINDS = {"json": "schema", "regex": "regex", "choice": "choice", "grammar": "grammar", "structural_tag": "tag"}
 
 
@@ -107,8 +108,10 @@ class LabGuard:
 
 def _refuse_padding(body: JSONObject) -> None:
     switches = body.get("chat_template_kwargs")
-    for name in _PADDING if isinstance(switches, dict) else ():
-        if switches.get(name) not in (None, False, "do_not_pad", {}):
+    if not isinstance(switches, dict):
+        return
+    for name in _PADDING:
+        if switches.get(name) not in _UNPADDED:
             raise RequestError(
                 f"The lab was not asked: `{name}` in `chat_template_kwargs` reaches vLLM's tokenizer.",
                 "It can make a prompt of any length, which fills the memory that all share. Leave it out, or send the "

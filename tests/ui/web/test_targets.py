@@ -4,6 +4,7 @@ from prompt_debugger.core.base.errors import BackendError, RequestError
 from prompt_debugger.core.base.types import Request, Server
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
+from prompt_debugger.ui.web.asked import request_for
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import (
@@ -15,7 +16,6 @@ from prompt_debugger.ui.web.targets import (
     fields_for_run,
     is_same_address,
     pasted_key,
-    request_for,
     run_label,
     target_label,
     target_of_server,
