@@ -151,6 +151,32 @@ MORE_FAULTY: dict[str, Shape] = {
     "Dynamo, no reason at the end": Shape(
         streamed=stream(_in_pieces() + _events(_NOTHING) + DONE), codes=("PD412",), said="has no finish_reason"
     ),
+    "mlx-openai-server, a stream that loses its text": Shape(
+        prose(),
+        "stop",
+        ("PD312",),
+        streamed=stream(_events(_NOTHING) + _ended(usage={**USAGE, "completion_tokens": 36}) + DONE),
+        said="without streaming the same request is answered with a text",
+    ),
+    "mlx-openai-server, a stream that loses its call": Shape(
+        codes=("PD312",),
+        streamed=stream(_events(_NOTHING) + _ended(usage={**USAGE, "completion_tokens": 36}) + DONE),
+        said="without streaming the same request is answered with a call to `get_weather`",
+    ),
+    "mlx-openai-server, a parser that fails": Shape(
+        reply=answer(
+            500,
+            {
+                "error": {
+                    "message": "Failed to generate text response: 'NoneType' object has no attribute 'group'",
+                    "type": "server_error",
+                    "code": "500",
+                }
+            },
+        ),
+        codes=("PD100",),
+        said="The server's own program failed on the request",
+    ),
     "DeepSeek, nothing but empty lines": Shape(
         reply=answer(200, b"\n" * 12), status=200, said="nothing but empty lines Some servers send empty lines"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -11,12 +12,12 @@ from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.types import JSONObject, Request, Severity, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.tools.lab import LabPool
-from tests.core.complete.faulty_server import faulty_server
+from tests.core.complete.faulty_server import faulty_server, stream
 from tests.servers.more_shapes import MORE_FAULTY, MORE_HEALTHY
 from tests.servers.scenarios import body_of
+from tests.servers.shapes import DONE, Shape, event, message
 from tests.servers.shapes import FAULTY as FAULTY_SHAPES
 from tests.servers.shapes import HEALTHY as HEALTHY_SHAPES
-from tests.servers.shapes import Shape
 from tests.servers.truth import assert_healthy
 
 HEALTHY, FAULTY = HEALTHY_SHAPES | MORE_HEALTHY, FAULTY_SHAPES | MORE_FAULTY
@@ -67,3 +68,20 @@ def test_a_refusal_that_says_nothing_of_the_request_is_an_error_with_its_words(n
 
     assert refused.value.status == FAULTY[name].status
     assert FAULTY[name].said in f"{refused.value.message} {refused.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("shape", "tokens"), [(HEALTHY["OpenAI"], 3), (Shape(message(""), "stop"), 36)], ids=["few tokens", "both empty"]
+)
+def test_an_empty_stream_is_no_loss_where_little_was_counted_or_the_whole_answer_is_empty_too(
+    shape: Shape, tokens: int
+) -> None:
+    ended = event(
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": {"completion_tokens": tokens}}
+    )
+    begun = event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]})
+    trace = run(replace(shape, streamed=stream(begun + ended + DONE)), is_stream=True)
+
+    (found,) = (finding for finding in trace.findings if finding.code == "PD312")
+    assert found.severity is Severity.WARNING
+    assert "without streaming" not in found.title

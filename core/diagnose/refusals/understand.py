@@ -37,6 +37,7 @@ _FLAG = re.compile(
     re.IGNORECASE,
 )
 _BY_STATUS = {401: Cause.ACCESS, 402: Cause.QUOTA, 429: Cause.RATE}  # whatever the words are
+_OF_SERVER = "server error"  # what a status says that some write before the words
 _SERVERS = 500  # status from which on it is the server that failed
 _MAX_WRAPPED = 300  # characters of a message that are looked at for what its words are wrapped in
 _MIN_WORDS = 30  # characters; shorter words say nothing without the name of their exception
@@ -111,6 +112,7 @@ def understand(refusal: Refusal) -> Understood:
     if refusal.code is not None and (known is None or known.error.is_about is Cause.UNCLEAR):
         known = recognise_error(refusal.code) or known
     around = f"{refusal.code or ''} {refusal.around or ''}"
+    around = f"{_OF_SERVER} {around}" if _is_failure(refusal) else around
     speaker = speaker_of(f"{around} {refusal.message}")
     if nested is not None:
         around = f"{around} {words_as_one_line(refusal.message[:_MAX_WRAPPED])}"  # what the words were wrapped in

@@ -3,7 +3,8 @@
 What it finds:
     A finish_reason such as `MALFORMED_FUNCTION_CALL` without a call in the message; and,
     where no raw output is known, an ordinary end of a message that contains nothing at all:
-    no text, no call, no reasoning, no refusal.
+    no text, no call, no reasoning, no refusal. An error where the stream that was asked for is
+    empty, tokens were counted, and the same request without streaming has a text or a call.
 
 Why it matters:
     The caller waits for a call or an answer and gets an empty string with a finish_reason
@@ -28,12 +29,12 @@ from prompt_debugger.core.base.comparable import OTHER_ITEM
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, is_unexpected_call, words_of_end
-from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
+from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.thinking_budget_eaten import reasoning_tokens_of
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
-from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.diagnose.words import counted, listed
 
 _STREAMS_NOTHING = frozenset({"phi4_mini_json"})  # vLLM up to 0.32: `extract_tool_calls_streaming` returns None
 _LEFT_OUT = "does not exist in chat completions; it was left out."  # of a part, such as a tool of the vendor's own
@@ -74,9 +75,32 @@ def find(trace: Trace) -> Iterator[Report]:
             fix=_ENABLE if is_unexpected else _SIMPLER,
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message) and not _has_more(trace):
-        yield _report_streamed(trace, chat) or _report_empty(
-            chat, hosted_by(trace), is_whole=body_of(trace).get("stream") is False
+        yield (
+            _report_lost(trace, chat)
+            or _report_streamed(trace, chat)
+            or _report_empty(chat, hosted_by(trace), is_whole=body_of(trace).get("stream") is False)
         )
+
+
+def _report_lost(trace: Trace, chat: ChatResult) -> Report | None:
+    """Report a stream of nothing beside a whole answer to the same request that has a text or a call."""
+    whole = trace.chat_whole
+    written = None if chat.usage is None else chat.usage.completion_tokens
+    if whole is None or whole.error or not chat.deltas or _is_blank(whole.message) or (written or 0) < _MIN_TOKENS:
+        return None
+    names = [call.name for call in calls_of_message(whole.message) if call.name]
+    shown = f"a call to {listed(names)}" if names else "a text"
+    return Report(
+        title=f"The stream is empty, and without streaming the same request is answered with {shown}.",
+        detail=f"{_contains(chat.message)}; finish_reason is `{chat.finish_reason}`, and the server counted "
+        f"{counted(written or 0, 'token')} of output: what makes the stream lost them.",
+        evidence=(in_message("content", content_of(chat.message)), in_message("finish_reason", chat.finish_reason)),
+        fix="Send requests without streaming (`stream: false`). Update the server, and report the stream with the "
+        "saved run to its authors.",
+        certainty=Certainty.INFERRED,
+        severity=Severity.ERROR,
+        stage=Stage.PARSE,
+    )
 
 
 def _report_streamed(trace: Trace, chat: ChatResult) -> Report | None:

@@ -207,17 +207,17 @@ def _fix(trace: Trace, understood: Understood) -> str:
     if is_raised_inside(understood):
         return _INSIDE
     if cause in _FIXES:
-        return _fix_of_failure(trace) if cause is Cause.SERVER else _FIXES[cause]
+        return _fix_of_failure(trace, _FIXES[cause]) if cause is Cause.SERVER else _FIXES[cause]
     field = refusal.field or understood.field or field_in_words(refusal.message, trace.request.body)
     return _fix_of_request(trace, field, understood)
 
 
-def _fix_of_failure(trace: Trace) -> str:
+def _fix_of_failure(trace: Trace, otherwise: str) -> str:
     """Return where to look if a server failed; a schema that it took unchecked is looked at first."""
     tools = request_tools(trace.request)
     broken = next((one.name for one in tools if one.parameters is not None and schema_faults(one.parameters)), None)
     if broken is None:
-        return _FIXES[Cause.SERVER]
+        return otherwise
     return (
         f"Correct the schema of tool `{broken}` first: it is not valid JSON Schema, and a server that does not check "
         "it can fail on it. If that does not help, check the server's log for this request."
@@ -238,7 +238,8 @@ def _fix_of_class(trace: Trace, understood: Understood) -> str:
     """Return what helps against errors of the class, and where in the request the field is that the words name."""
     held = held_path(_sent_form(trace), understood.field) if understood.field else ""
     where = f" In the request it is at `{held}`." if held and held != understood.field else ""
-    return remedy_of(understood) + where
+    remedy = remedy_of(understood) + where
+    return _fix_of_failure(trace, remedy) if understood.cause is Cause.SERVER else remedy
 
 
 def _fix_of_setting(understood: Understood) -> str:

@@ -244,7 +244,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "server-program-failed",
         r"\A(?:\{[\"'](?:detail|error|message)[\"']: ?|\W{0,4}(?:internal )?server error\W{1,3}(?:5\d\d\W{1,3})?)?"
-        r"\W{0,3}"
+        r"\W{0,3}(?:(?:failed|error) [\w ]{1,60}: )?"
         r"'\w{1,40}' object (?:has no attribute|is not (?:subscriptable|iterable|callable))\b"
         r"|\A\W{0,3}(?:local variable '\w{1,60}' referenced before|(?:list|string) index out of range"
         r"|unsupported operand type|object of type '\w{1,40}' has no len|argument of type '\w{1,40}' is not iterable)",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import ServerClient, Timeouts
 from prompt_debugger.core.complete.answers import chat_logprobs_of
 from prompt_debugger.core.complete.backends.limits import MAX_LOGPROBS
@@ -368,3 +368,16 @@ async def test_a_server_is_known_by_the_owner_of_its_models(owner: str, kind: st
         found = await client.probe()
 
     assert found.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("stats", "kind"), [({"queue_stats": {}, "batch_stats": {}}, "mlx-openai-server"), ({}, "openai-compatible")]
+)
+async def test_a_server_without_a_name_is_known_by_its_queues(stats: JSONObject, kind: str) -> None:
+    behaviours = {
+        "/v1/models": answer(200, models(owned_by="local")),
+        "/v1/queue/stats": answer(200, {"status": "ok", "queue_stats": stats}),
+        "*": answer(404),
+    }
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        assert (await client.probe()).kind == kind

@@ -134,7 +134,7 @@ def test_a_limit_of_gemini_is_that_of_the_request_whatever_it_counted(written):
     usage: JSONObject = {"promptTokenCount": 9, "candidatesTokenCount": written, "totalTokenCount": 9 + written}
     (title,) = found(request, {"candidates": [candidate], "usageMetadata": usage}).values()
 
-    assert "Raise `max_tokens` (50 now)" in title
+    assert "Raise `maxOutputTokens` (50 now)" in title
     assert "other than" not in title
 
 

@@ -67,7 +67,7 @@ def test_near_miss_an_unknown_error_within_a_stream_is_only_shown() -> None:
     found = found_in(stream("The tool box is closed today"))["PD310"]
 
     assert "comes from" not in found.detail
-    assert "check the server's log" in str(found.fix)
+    assert "look at its log" in str(found.fix)
 
 
 @pytest.mark.parametrize(
