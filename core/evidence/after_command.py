@@ -12,6 +12,8 @@ from prompt_debugger.core.evidence.values.json_of import json_of
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
 _CUT_START = re.compile(r'(?m)^\{\s{0,9}"(?:id|object|created|model|choices|candidates)"\s{0,3}:')
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
+# As `curl -v` marks it, and its remarks.
+_END_OF_SHOWN_HEAD = re.compile(r"(?m)^[ \t]*+<[ \t]*+\r?\n(?:[ \t]*+\*[^\n]*+\n)*+")
 _DECODER = json.JSONDecoder()
 _EVENTS_CHARS = 20_000  # in which the second event of a stream must be
 _MAX_READ = 16  # times the text: objects that are never closed are each read to its end
@@ -30,11 +32,22 @@ def answer_after_command(text: str) -> int | None:
             if _begins_events(text, at) or is_answer(objects.value(at)):
                 return found.start()
         elif head_may_follow and found.start() > 0:
-            blank = _BLANK_LINE.search(text, at)
+            is_shown = text.startswith("<", at)
+            blank = (_END_OF_SHOWN_HEAD if is_shown else _BLANK_LINE).search(text, at)
+            if is_shown and blank is not None and not _is_body(text, blank.end(), objects):
+                blank = None
             if blank is not None and blank.end() < objects.end:
                 return blank.end()
             head_may_follow = False  # no blank line follows, and so none follows a later head
     return None
+
+
+def _is_body(text: str, at: int, objects: _LastObject) -> bool:
+    """Return whether a body that ends a text begins at a place below the head that `curl -v` shows."""
+    start = text[at:].lstrip()[:6]
+    return start.startswith(("data:", "event:")) or (
+        start[:1] == "{" and objects.value(text.index("{", at)) is not None
+    )
 
 
 def cut_answer_in(text: str) -> str | None:

@@ -20,6 +20,7 @@ from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
 from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
+from prompt_debugger.core.evidence.readers.log import AFTER, is_logged_text
 from prompt_debugger.core.evidence.readers.lone_arguments import LONE_ARGUMENTS
 from prompt_debugger.core.evidence.reports.announced import announced_content
 from prompt_debugger.core.evidence.reports.asked_and_answered import note_unlinked
@@ -53,6 +54,7 @@ from prompt_debugger.core.known_errors import Cause, classes_of
 
 MAX_BLOCKS = 200
 _SHOWN = frozenset({Part.RAW, Part.MESSAGE, Part.STREAM, Part.PROMPT})  # what may be an example of what ought to come
+_ANSWERS = frozenset({Part.MESSAGE, Part.STREAM})
 _WANTED = "The line above says that this is what ought to come; what came instead was not read."
 _ANSWER_CUT = "An answer in the text is not complete, and was not read: paste all of it."
 _STREAM_END = "data: [DONE]"  # the rest of the stream was not recognized
@@ -122,6 +124,7 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
         return add_notes(
             pieces[0].evidence, (*((_WANTED,) if is_wanted else ()), *_note_unread(unread), *_note_cut(pieces, left))
         )
+    pieces = _prefer_answers(pieces)
     if any(piece.evidence.request is not None for piece in pieces):  # whose answer such a text may be
         pieces = [one for one in pieces if one.evidence.words != LONE_ARGUMENTS or one.says_arguments]
     shown = [piece for piece in pieces if not (piece.is_counterexample and {*piece.evidence.holds} <= _SHOWN)] or pieces
@@ -148,6 +151,19 @@ def read_blocks(blocks: Sequence[Block], read: Read) -> Evidence | None:
         merged, (*of_twice([piece.evidence for piece in pieces]), *_note_unread(unread), *_note_cut(pieces, left))
     )
     return replace(merged, others=build_other_answers(merged, whole)) if UNRELATED not in merged.notes else merged
+
+
+def _prefer_answers(pieces: Sequence[_Piece]) -> list[_Piece]:
+    """Return the pieces; of a log's output it is left open where it was read, if another block shows the answer."""
+    has_answer = any({*one.evidence.holds} & _ANSWERS and one.evidence.form is not Form.LOG for one in pieces)
+    return [
+        replace(
+            one, evidence=replace(one.evidence, chat=None, notes=tuple(n for n in one.evidence.notes if n != AFTER))
+        )
+        if has_answer and is_logged_text(one.evidence)
+        else one
+        for one in pieces
+    ]
 
 
 def _spoken_line(text: str) -> Evidence | None:

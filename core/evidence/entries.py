@@ -32,19 +32,20 @@ def entries_of(text: str) -> list[str]:
     return [body_text(one) for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def add_others(evidence: Evidence, entries: Sequence[str], read: Callable[[int], Evidence]) -> Evidence:
+def add_others(evidence: Evidence, entries: Sequence[str], read: Callable[[int], Evidence], first: int = 1) -> Evidence:
     """Return the evidence of the first entry with what the next ones show, for where nothing is wrong with it.
 
     Args:
         evidence: What the first entry shows.
         entries: All of them; only those that contain an answer are read.
         read: Reads one by its number, from 1.
+        first: The number of the first entry.
     """
-    if not _is_entry(entries[0]):
+    if not _is_entry(entries[first - 1]):
         return evidence
     found: list[Evidence] = []
     left = _MAX_CHARS
-    for number, entry in enumerate(entries[1 : _MAX_OTHERS + 1], start=2):
+    for number, entry in enumerate(entries[first : first + _MAX_OTHERS], start=first + 1):
         left -= len(entry)
         if left < 0:
             break

@@ -22,7 +22,7 @@ def read_har(text: str, row: int) -> Evidence:
     """Read one of the chat requests that a HAR recorded, with its answer.
 
     Args:
-        text: The HAR.
+        text: The HAR, or entries of one.
         row: Which of its chat requests, from 1; other traffic is not counted.
 
     Raises:
@@ -30,7 +30,7 @@ def read_har(text: str, row: int) -> Evidence:
     """
     value = json_of(text)
     log = value.get("log") if isinstance(value, dict) else None
-    entries = log.get("entries") if isinstance(log, dict) else None
+    entries = log.get("entries") if isinstance(log, dict) else value if isinstance(value, list) else [value]
     found = [one for entry in (entries if isinstance(entries, list) else []) if (one := _har_entry(entry)) is not None]
     if not found:
         raise RequestError(

@@ -38,6 +38,8 @@ from prompt_debugger.core.evidence.no_errors.manuals import is_advice
 from prompt_debugger.core.evidence.open_fence import open_fence
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
+from prompt_debugger.core.evidence.readers.log import is_logged_text
+from prompt_debugger.core.evidence.readers.parser_script import NOTE as NOT_COMPARED
 from prompt_debugger.core.evidence.readers.quoted_arguments import arguments_beside
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.reports.around_prompt import add_around_prompt
@@ -111,7 +113,8 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     if row > 1:
         return read(text, row)
     is_about = is_talk(blocks) or (is_advice(text) and not _begins_with_marker(text))
-    whole, failure = _try_whole(text, row, read, may_fail=_has_fences(blocks) or is_about)
+    are_several = sum(block.kind is BlockKind.JSON for block in blocks) > 1
+    whole, failure = _try_whole(text, row, read, may_fail=_has_fences(blocks) or is_about or are_several)
     if whole is not None and whole.form is Form.OUTPUT and (is_about or gives_template(text)):
         whole, failure = None, not_recognised(text, is_about=is_about)
     is_output = whole is not None and whole.raw is not None and whole.raw.strip() == text.strip()
@@ -124,7 +127,7 @@ def _read_cleaned(text: str, row: int, read: Read, depth: int) -> Evidence:
     )
     if shown is not None:
         return merged if merged is not None and merged.is_assumed_run and is_pair(merged) else shown
-    merged = None if merged is None else add_crash(_add_its_error(merged, whole), text)
+    merged = None if merged is None else add_crash(_add_command(_add_its_error(merged, whole), whole), text)
     if whole is not None and (merged is None or not _says_more(merged, whole, blocks, is_talk=is_about)):
         return _add_request_beside(whole, text, read)
     if merged is None and failure is not None and (printed := _read_comments(text, read, failure)) is not None:
@@ -154,6 +157,15 @@ def _add_its_error(merged: Evidence, whole: Evidence | None) -> Evidence:
         return replace(merged, form=Form.EXCHANGE, error=reported, words=f"{merged.words}; {whole.words}"[:300])
     is_more = reported is not None and reported.field and merged.error is not None and not merged.error.field
     return replace(merged, error=reported) if is_more else merged
+
+
+def _add_command(merged: Evidence, whole: Evidence | None) -> Evidence:
+    """Return what blocks hold with the command that the whole text shows: that of a file in YAML is in no block."""
+    is_command = whole is not None and whole.form is Form.COMMAND and {*whole.holds} == {Part.FLAGS}
+    if whole is None or not is_command or merged.server is not None or not {*merged.holds} & {*_ANSWERS, Part.RAW}:
+        return merged
+    words = f"{whole.words}; {merged.words}"[:300]
+    return add_notes(replace(merged, form=Form.SEVERAL, words=words, server=whole.server), whole.notes)
 
 
 def _add_request_beside(whole: Evidence, text: str, read: Read) -> Evidence:
@@ -309,6 +321,8 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
         return {*merged.holds} >= {*whole.holds}  # the same without the talk around it
     if whole.form is Form.STREAM and _ends_and_goes_on(blocks):
         return True
+    if is_logged_text(whole) and merged.raw == whole.raw and merged.chat is not None and merged.chat != whole.chat:
+        return True  # with the answer that a client shows
     if whole.form is Form.COMMAND and {*merged.holds} == {*whole.holds}:
         return any(note.startswith("The log shows") for note in merged.notes)  # below the command
     strong = {*merged.holds} & _STRONG
@@ -318,5 +332,5 @@ def _says_more(merged: Evidence, whole: Evidence, blocks: Sequence[Block], *, is
         return {*merged.holds} >= {*whole.holds} and (is_known(merged) or has_reason(merged))  # not its title
     if whole.form is Form.OUTPUT:
         is_page = _PAGE_TAG.match((whole.raw or "").lstrip()) is not None
-        return is_page or bool(strong) or UNRELATED in merged.notes
+        return NOT_COMPARED not in whole.notes and (is_page or bool(strong) or UNRELATED in merged.notes)
     return {*merged.holds} > {*whole.holds}

@@ -39,6 +39,7 @@ from prompt_debugger.core.evidence.recognise import (
     lone_output_in,
     output_with_prompt,
     pair_in,
+    raw_beside,
     recognise,
     request_in,
     tools_in,
@@ -52,6 +53,7 @@ from prompt_debugger.core.evidence.values.json_of import json_lines, json_of, le
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, make_request, read_draft, read_request
 
+_MAX_BEFORE = 200  # lines of a log before the first one that holds a request or an answer
 MAX_CHARS = 8_000_000  # of a HAR, or of a log whose one line is read
 _BODY_OF = "This is a body of "
 
@@ -173,7 +175,10 @@ def _body_in(value: JSONObject) -> JSONObject | None:
 
 def _read_output(text: str, _row: int) -> Evidence:
     value = json_of(text)
-    if isinstance(value, dict) and (output := output_with_prompt(value) or lone_output_in(value)) is not None:
+    if (
+        isinstance(value, dict)
+        and (output := raw_beside(value) or output_with_prompt(value) or lone_output_in(value)) is not None
+    ):
         value = {**value, "raw": output}
     if not isinstance(value, dict) or not isinstance(value.get("raw"), str):
         raw, notes = as_written(text)
@@ -274,8 +279,16 @@ def _read_lines(text: str, row: int) -> Evidence:
         )
     if row == 1 and (pair := _request_and_answer(lines)) is not None:
         return note_unlinked(_READERS[Form.EXCHANGE](pair, 1))
-    evidence = _read_line(lines, row)
-    return evidence if row > 1 else add_others(evidence, lines, lambda number: _read_line(lines, number))
+    if row > 1:
+        return _read_line(lines, row)
+    first = next((number for number, line in enumerate(lines[:_MAX_BEFORE], 1) if _is_known(line)), 1)
+    evidence = _read_line(lines, first)
+    return add_others(evidence, lines, lambda number: _read_line(lines, number), first)
+
+
+def _is_known(line: str) -> bool:
+    """Return whether a line of a log holds more than the log's own fields."""
+    return recognise(line) not in (None, Form.LINES)
 
 
 def _read_line(lines: list[str], row: int) -> Evidence:

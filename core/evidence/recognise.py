@@ -6,6 +6,7 @@ import ast
 import re
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.dialects import dialect_of_answer
 from prompt_debugger.core.diagnose.calls.written_calls import begun_bare_call
@@ -78,6 +79,7 @@ _OUTPUT_NAMES = frozenset(
         *("reply", "generatedtext", "generation", "rawoutput", "rawtext", "modeloutput", "llmoutput", "rawresponse"),
     }
 )
+_RAW_NAMES = frozenset({"rawoutput", "rawtext", "rawcompletion", "modeloutput", "llmoutput"})  # of no message's text
 _MAX_LOOKED_AT = 20  # entries of a list
 
 
@@ -156,11 +158,17 @@ def form_of_value(value: JSON) -> Form | None:
     if not isinstance(value, dict):
         return None
     log = value.get("log")
-    if isinstance(log, dict) and isinstance(log.get("entries"), list):
+    if (isinstance(log, dict) and isinstance(log.get("entries"), list)) or _is_har_entry(value):
         return Form.HAR
     if is_bundle(value):
         return Form.RUN
     return _form_of_object(value)
+
+
+def _is_har_entry(value: JSON) -> bool:
+    """Return whether a value is one entry of a HAR, as developer tools copy it."""
+    asked, answered = (as_object(as_object(value).get(name)) for name in ("request", "response"))
+    return "startedDateTime" in as_object(value) and "postData" in asked and isinstance(answered.get("content"), dict)
 
 
 def _form_of_list(value: list[JSON]) -> Form | None:
@@ -172,6 +180,8 @@ def _form_of_list(value: list[JSON]) -> Form | None:
         return Form.ANSWER
     if len(value) == 1 and is_error(value[0]):
         return Form.ERROR
+    if value and all(map(_is_har_entry, value[:_MAX_LOOKED_AT])):
+        return Form.HAR
     if value and all(isinstance(one, dict) and is_entry(one) for one in value[:_MAX_LOOKED_AT]):
         return Form.LINES
     roles = [item for item in value if isinstance(item, dict) and "role" in item]
@@ -183,7 +193,7 @@ def _form_of_object(value: JSONObject) -> Form | None:
         return Form.EXCHANGE
     if answer_in(value) is not None:
         return Form.ANSWER
-    if isinstance(value.get("raw"), str) or is_bare_call(value):
+    if isinstance(value.get("raw"), str) or raw_beside(value) is not None or is_bare_call(value):
         return Form.ANSWER if is_called_function(value) else Form.OUTPUT
     if chunk_within(value) or (isinstance(value.get("delta"), dict) and chunk_of_delta(value) is not None):
         return Form.STREAM
@@ -219,6 +229,14 @@ def lone_output_in(value: JSONObject) -> str | None:
     names = [name for name in value if name.lower().replace("_", "") in _OUTPUT_NAMES]
     texts = [text for name in names if isinstance(text := value[name], str) and MARKER.search(text) is not None]
     return texts[0] if len(texts) == 1 and not {"role", "description"} & value.keys() else None
+
+
+def raw_beside(value: JSONObject) -> str | None:
+    """Return the raw output with markup that an object keeps beside the message that was made of it; else `None`."""
+    if not isinstance(value.get("message"), dict):
+        return None
+    texts = (item for name, item in value.items() if name.lower().replace("_", "") in _RAW_NAMES)
+    return next((text for text in texts if isinstance(text, str) and MARKER.search(text) is not None), None)
 
 
 def is_lone_message(value: JSON) -> bool:

@@ -31,6 +31,9 @@ class Taken:
     rows: int
 
 
+_OF_ANOTHER = " is shown: no problem was found in "  # of a note on which of several answers is shown
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
@@ -63,6 +66,9 @@ def _run(options: argparse.Namespace) -> int:
     evidence = gather_evidence(texts, wanted, options.row, request=request, prompt=prompt)
     log(f"Read as {evidence.words}")
     trace = asyncio.run(show_evidence(evidence))
+    for note in trace.notes if exit_status(trace.findings) else ():  # else the notes are printed below
+        if note not in evidence.notes and _OF_ANOTHER in note:
+            log(note)
     if options.report:
         write_trace(options.report, trace)
     if options.json:

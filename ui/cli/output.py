@@ -148,7 +148,7 @@ def read_input(name: str) -> str:
     """Return the text of a file, or of standard input for `-`.
 
     Raises:
-        RequestError: The file cannot be read, is too long, or is not UTF-8 text.
+        RequestError: The file cannot be read, is too long, or is neither UTF-8 nor UTF-16 text.
     """
     return decoded(read_named(name), name)
 
@@ -160,6 +160,7 @@ _NO_TEXT = {
     b"\x1f\x8b": "compressed with gzip",
     b"%PDF-": "a PDF document",
 }
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")  # PowerShell's `>` begins its files with one
 _AS_TEXT = "Give its words as text."
 _UNPACK = "Unpack it first."
 _HINT_BY_KIND = {
@@ -174,8 +175,11 @@ def decoded(data: bytes, name: str) -> str:
     """Return what a file holds as text.
 
     Raises:
-        RequestError: It is not UTF-8 text.
+        RequestError: It is neither UTF-8 text, nor UTF-16 text with its mark.
     """
+    if data.startswith(_UTF_16_MARKS):
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-16")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

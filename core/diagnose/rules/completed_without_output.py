@@ -2,7 +2,8 @@
 
 What it finds:
     In a stream of OpenAI's Responses API, deltas of text or of a call's arguments, and at the
-    end a `response.completed` (or `response.incomplete`) with an empty `output`.
+    end a `response.completed` (or `response.incomplete`) with an empty `output`, or a
+    `response.completed` with fewer calls than were streamed.
 
 Why it matters:
     Clients take the final response for the whole answer: the openai package returns it from
@@ -21,16 +22,17 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
-from prompt_debugger.core.base.json_values import as_object, as_text
+from prompt_debugger.core.base.json_values import as_object, as_text, objects_in
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, FindingEvidence, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart
 from prompt_debugger.core.diagnose.wire_events import wire_events
-from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.diagnose.words import counted, listed
 
 _DELTAS = ("response.output_text.delta", "response.function_call_arguments.delta")
 _FIX = (
@@ -43,8 +45,12 @@ _ENDS = ("response.completed", "response.incomplete")
 def find(trace: Trace) -> Iterator[Report]:
     """Report a final response without the streamed parts."""
     deltas = others = 0
+    calls: dict[str, str] = {}
     for number, event in wire_events(trace, "response."):
         kind = as_text(event.get("type")) or ""
+        item = as_object(event.get("item"))
+        if item.get("type") == "function_call" and (name := as_text(item.get("name"))):
+            calls[str(event.get("output_index", item.get("id")))] = name
         others += kind not in _ENDS
         if kind in _DELTAS and event.get("delta"):
             deltas += 1
@@ -69,6 +75,25 @@ def find(trace: Trace) -> Iterator[Report]:
                 fix=_FIX,
             )
             return
+        if kind == _ENDS[0] and (lost := _lost(calls.values(), objects_in(response.get("output")))):
+            yield Report(
+                title=f"The `output` of `{kind}` lacks {counted(len(lost), 'call')} that the stream contains: "
+                f"{listed(lost)}.",
+                detail=f"{counted(len(calls), 'call')} came before event {number}. A client that takes the final "
+                "response for the answer does not run all of them.",
+                evidence=(FindingEvidence("server", quote=f'"type": "{kind}"'),),
+                fix=_FIX,
+            )
+            return
+
+
+def _lost(streamed: Iterable[str], output: Sequence[JSONObject]) -> list[str]:
+    """Return the names of streamed calls that a final output lacks; none of an empty one, or of one with as many."""
+    kept = [as_text(item.get("name")) or "" for item in output if item.get("type") == "function_call"]
+    names = [*streamed]
+    if not output or len(kept) >= len(names):
+        return []
+    return sorted((Counter(names) - Counter(kept)).elements())
 
 
 RULE: Rule = TraceRule(

@@ -15,8 +15,21 @@ _SHOWN = re.compile(  # a command that prints one thing, and is none of interest
 )
 _PROMPT = re.compile(r"(?:[ \t]{0,3}>>>|[\w.~/@:()\\ -]{0,80}?[$#%❯>])[ \t]*")
 
+_NOTEBOOK = re.compile(r"(?m)^(?:(?P<typed>In ?\[[ \d]{1,5}\]: ?)|(?P<more> {1,8}\.\.\.: ?)|Out ?\[[ \d]{1,5}\]: ?\n?)")
+
 _BARS = "\u2502\u2503\xbb|"
 _MIN_BARRED = 2  # lines
+
+
+def as_prompts(text: str) -> str | None:
+    r"""Return a session of IPython or of a notebook with the prompts of Python; `None` of any other text.
+
+    >>> as_prompts("In [1]: f(\n   ...: 2)\nOut[1]: 4")
+    '>>> f(\n... 2)\n4'
+    """
+    if _NOTEBOOK.search(text) is None:
+        return None
+    return _NOTEBOOK.sub(lambda found: ">>> " if found["typed"] else "... " if found["more"] else "", text)
 
 
 def drop_bars(text: str) -> str | None:

@@ -231,6 +231,7 @@ def _too_long(log: LogText, match: re.Match[str]) -> list[tuple[What, JSON]]:
 
 
 _ID, _MLX = r"(?P<id>[\w.:-]{1,120}?)", r":\d{1,5} \| (?:\u2726 )?"
+_RID = r"(?:rid='(?P<id>[\w-]{1,80})')?"  # of SGLang, which prints it first
 # A body of chat, and no other request that the same lines show, such as one of MCP.
 _ASKED_BODY = r"\{\s{0,9}\"(?:model|messages|contents|input|max_tokens|temperature|stream)\"\s{0,3}:"
 _ANSWERED_BODY = r"\{\s{0,9}\"(?:id|model|object|created|created_at|choices|candidates|output|type)\"\s{0,3}:"
@@ -263,8 +264,8 @@ _MARKS: tuple[Mark, ...] = (
         lambda _, match: [(What.VERSION, match["version"].rstrip("."))],
     ),
     Mark("sglang", re.compile(r"\bserver_args=(?=ServerArgs\()"), read_python(What.FLAGS)),
-    Mark("sglang", re.compile(r"\bReceive(?:d request)?: obj=(?=\w{1,40}\()"), _sglang_input),
-    Mark("sglang", re.compile(r"\bFinish(?:ed)?: obj=(?=\w{1,40}\()"), _sglang_output),
+    Mark("sglang", re.compile(rf"\bReceive(?:d request)?: obj=(?=\w{{1,40}}\({_RID})"), _sglang_input),
+    Mark("sglang", re.compile(rf"\bFinish(?:ed)?: obj=(?=\w{{1,40}}\({_RID})"), _sglang_output),
     Mark("llama.cpp", re.compile(r"Parsing input with format [^\n:]{1,60}: ?\n?"), read_rest(What.RAW)),
     Mark("llama.cpp", re.compile(r"\bgenerated_text=(?=\")"), _generated_text),
     Mark("llama.cpp", re.compile(r"\bPartial parse: "), lambda _, __: [(What.PARTIAL, True)]),

@@ -54,6 +54,7 @@ _CODE = re.compile(
 )
 
 _RUST = re.compile(r"(?m)^[ \t]{1,80}\w{1,60}: Some\(")  # a field as Rust prints it: of its value the rest is below
+_OBJECT = re.compile(r"[A-Z]\w{1,60}\(\Z")  # whose fields a printed object has below
 _ENUM = re.compile(r"\A\w{0,40}Reason\.(?=\w)")  # as Python prints a member of an enumeration
 
 
@@ -102,7 +103,7 @@ def _fields(text: str) -> dict[str, str]:
         is_open = value[:1] in _QUOTES and (len(value) == 1 or value[-1] != value[0])
         if value.strip("'\"`;,").lower() == line["label"].strip().lower():
             continue  # a constant for the name of a field
-        if kind is not None and not is_open:
+        if kind is not None and not is_open and _OBJECT.match(value) is None:
             is_long = kind in ("content", "reasoning_content") and value[:1] not in _QUOTES
             is_long = is_long or (kind == "arguments" and value.startswith("{") and not value.endswith("}"))
             found[kind] = f"{value}{_goes_on(text, lines, number)}" if is_long else value

@@ -14,6 +14,7 @@ from dataclasses import replace
 from prompt_debugger.core.base.comparable import NO_BEGINNING, NO_END, OF_PIECES
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import line_end
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Server
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.evidence.answers.read import read_answer
@@ -21,13 +22,14 @@ from prompt_debugger.core.evidence.commands.flags import server_of, shown_flags
 from prompt_debugger.core.evidence.copying.line_starts import strip_prefixes
 from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.evidence.errors.tracebacks import cut_traceback
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.logs.lines import find_entries, has_entries
 from prompt_debugger.core.evidence.logs.marks import Entry, What
 from prompt_debugger.core.evidence.logs.server import evidence_of_log, is_server_log, shown_in_log, shown_requests
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.readers.error import evidence_of_error
+from prompt_debugger.core.evidence.readers.printed import READER as PRINTED
 from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.evidence.values.printed_objects import answer_of
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
@@ -38,6 +40,8 @@ _CALLS = re.compile(r"\[tool_calls: ")
 _CALL = re.compile(r"([\w.:-]{1,100})\((?=[{\[\"\)])")
 _DECODER = json.JSONDecoder()
 _MAX_WARNINGS = 20
+AFTER = "vLLM logs an answer after its parsers: reasoning is not part of the logged output."
+_SURE = 0.8  # of a printed answer
 _SCORE_OF_LINES = 0.65  # of a log without an entry: above an error in one of its lines, which is read with it
 _IN_CALL = re.compile(r"_parser\.py:\d{1,5}\] Parsed tool call\b")  # before the first piece: within a call
 _WAS_PARTIAL = "The output in the log is what there was while it was streamed; what came after it is unknown."
@@ -51,6 +55,12 @@ _KEYS_OF_RECORD = {"level", "message", "method", "path", "status"}  # one reques
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT, What.START)
 _ENDS = (What.RAW, What.PIECE, What.PARSED, What.CONTENT, What.MESSAGE, What.ANSWER)
+
+
+def is_logged_text(evidence: Evidence) -> bool:
+    """Return whether the answer of a log is only the text that it gives as the output, too."""
+    chat, raw = evidence.chat, evidence.raw
+    return evidence.form is Form.LOG and chat is not None and bool(raw) and chat.message.get("content") == raw
 
 
 def _finds(paste: Paste) -> float:
@@ -78,11 +88,25 @@ def _read(paste: Paste) -> Evidence:
     elif engine:
         is_warning = any(entry.what is What.WARNING for entry in entries)
         evidence = replace(evidence, notes=(shown_requests if is_warning else shown_in_log)(paste.text, engine))
+    if not engine and {*evidence.holds} == {Part.REQUEST} and paste.row == 1:
+        evidence = _add_printed(evidence, paste.text, entries[-1])
     if evidence.raw_reason == OF_PIECES and _begins_in_call(paste.text):
         evidence = replace(evidence, raw_reason=NO_BEGINNING)
     if evidence.chat is not None and paste.row == 1:
         return _add_server(_add_later_error(evidence, paste, entries[-1]), entries, engine)
     return _add_server(_add_error(evidence, paste), entries, engine)
+
+
+def _add_printed(evidence: Evidence, text: str, last: Entry) -> Evidence:
+    """Return the request that a client logs with the answer that the program printed below it."""
+    below = Paste(text[line_end(text, last.at) :])
+    if PRINTED.finds(below) < _SURE:
+        return evidence
+    try:
+        printed = PRINTED.read(below)
+    except RequestError:
+        return evidence
+    return merge([evidence, printed], Form.EXCHANGE, f"{evidence.words}; {printed.words}")
 
 
 def _add_error(evidence: Evidence, paste: Paste) -> Evidence:
@@ -207,9 +231,7 @@ def _add_content(evidence: Evidence, text: str, reason: str | None) -> Evidence:
         if not calls:
             return evidence
         message = {"role": "assistant", "content": None, "tool_calls": calls}
-    note = "vLLM logs an answer after its parsers: reasoning is not part of the logged output."
-    chat = ChatResult(message, reason)
-    return replace(evidence, chat=chat, notes=(*evidence.notes, note))
+    return replace(evidence, chat=ChatResult(message, reason), notes=(*evidence.notes, AFTER))
 
 
 def _logged_calls(text: str) -> list[JSON]:

@@ -47,7 +47,7 @@ _PRINTED = re.compile(
 _CHOSEN = re.compile(r"\b(?:FunctionCallParser\([^()\n]{0,80}|get_tool_parser\()[\"']([a-z][\w.-]{1,40})[\"']\)")
 _MAX_PRINTED = 20  # values that are tried
 _CALL = re.compile(rf"\b(?:{'|'.join(_METHODS)})\(")
-_NOTE = "The raw output is the text that the script gives to a parser; what the parser made of it is not read."
+NOTE = "The raw output is the text that the script gives to a parser; what the parser made of it is not read."
 
 
 def _finds(paste: Paste) -> float:
@@ -132,7 +132,7 @@ def _read(paste: Paste) -> Evidence:
     raw, message, server = _output(paste.text) or "", _made_of_it(paste.text), _parser_of(paste.text)
     words = f"a script with a raw output of {len(raw):,} characters"
     if message is None or server is None:
-        return Evidence(Form.OUTPUT, words, raw=raw, notes=(_NOTE,))
+        return Evidence(Form.OUTPUT, words, raw=raw, notes=(NOTE,))
     words += ", and what a parser made of it"
     return Evidence(Form.OUTPUT, words, raw=raw, chat=ChatResult(message, None), server=server)
 

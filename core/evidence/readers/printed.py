@@ -90,6 +90,12 @@ _NO_TEXT = re.compile(r"(?<!\w)content=(?:None|'')[,)]")
 _NO_CALLS = re.compile(r"\btool_calls=(?:None|\[\])[,)]")
 _REASON = re.compile(r"\bfinish_reason='(\w{1,40})'")
 _SHORTENED = re.compile(r"(?:\.\.\.|\u2026)[ \t]{0,8}(?:\n|\Z)|\n")  # Python prints no line break in a text
+# A line of a log, by its time or level, with a dict that begins like an answer.
+_LOGGED_DICT = re.compile(
+    r"(?m)^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR)\b)[^\n{]{0,400}?[:=>-] ?"
+    r"(?=\{'(?:id|choices|object|created|model|role|message)': )"
+)
+_MAX_LOGGED = 200  # lines
 _MAX_FIELDS = 20  # places that are tried
 _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
 
@@ -102,7 +108,9 @@ def _finds(paste: Paste) -> float:
         return 0.0
     if (has_any(text, _CALLS) and _next_start(text) is not None) or _pieces_by_line(text):
         return 0.9
-    return 0.8 if not _is_lines_of_json(text) and _read_without_class(text) is not None else 0.0
+    if not _is_lines_of_json(text) and _read_without_class(text) is not None:
+        return 0.8
+    return 0.7 if _logged(text) is not None else 0.0
 
 
 def _next_start(text: str, at: int = 0) -> re.Match[str] | None:
@@ -210,7 +218,7 @@ def _printed(text: str) -> list[JSONObject]:
             left -= len(text) - at if read.is_cut else 0
     if found or (found := _chunks_by_line(text)):
         return found
-    lone = _read_without_class(text) or _message_below(text)
+    lone = _read_without_class(text) or _message_below(text) or _logged(text)
     return [] if lone is None or not isinstance(lone.value, dict) else [lone.value]
 
 
@@ -255,6 +263,23 @@ def _read_without_class(text: str) -> Printed | None:
     else:
         return None
     return read if read is not None and answer_of(read.value) is not None else None
+
+
+def _logged(text: str) -> Printed | None:
+    """Return the last answer that a line of a log shows as a dict behind its words; `None` if no line does."""
+    last: Printed | None = None
+    at, left = 0, _MAX_READ * len(text)
+    for _ in range(_MAX_LOGGED):
+        found = _LOGGED_DICT.search(text, at) if left > 0 else None
+        read = None if found is None else read_printed(text, found.end())
+        if found is None:
+            break
+        stop = found.end() if read is None else max(read.stop, found.end())
+        left -= stop - at
+        at = stop
+        if read is not None and not read.is_cut and answer_of(read.value) is not None:
+            last = read
+    return last
 
 
 def _read_one(values: list[JSON]) -> JSON:

@@ -23,7 +23,7 @@ from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.readers.base import Paste, Reader, read_newest
 from prompt_debugger.core.evidence.taking import add_answer, forget_end
 from prompt_debugger.core.evidence.values.chat_messages import assistant_of
 from prompt_debugger.core.evidence.values.framework_messages import is_of_telemetry
@@ -94,11 +94,14 @@ def _read(paste: Paste) -> Evidence:
     name, exchanges = _exchanges(paste)
     if not exchanges:
         raise RequestError("The session contains no answer from a model.", "Paste the lines around the answer.")
-    if paste.row > len(exchanges):
-        raise RequestError(f"There is no entry {paste.row}: there are {len(exchanges):,}.", "Choose a lower number.")
-    found = exchanges[-paste.row]
-    words = f"a session of {name}, exchange {paste.row} of {len(exchanges):,} from the end"
-    evidence = Evidence(Form.LINES, words, row=paste.row, rows=len(exchanges))
+    return read_newest(paste, len(exchanges), lambda row: _read_exchange(name, exchanges, row))
+
+
+def _read_exchange(name: str, exchanges: Sequence[_Exchange], row: int) -> Evidence:
+    """Read an exchange by its number, counted from the newest."""
+    found = exchanges[-row]
+    words = f"a session of {name}, exchange {row} of {len(exchanges):,} from the end"
+    evidence = Evidence(Form.LINES, words, row=row, rows=len(exchanges))
     has_tools = found.body is not None and bool(found.body.get("tools"))
     request = None if found.body is None or not has_tools else _request(found.body)
     if found.answer is not None:

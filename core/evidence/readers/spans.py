@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object, text_or_json
+from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Request
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.errors.copied import error_of_text
@@ -28,6 +29,7 @@ from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer
 from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
+from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.request import body_text, read_request
 
 MAX_SPANS = 5_000
@@ -91,7 +93,7 @@ def _read(paste: Paste) -> Evidence:
     if answer is not None:
         evidence = add_answer(evidence, read_answer(answer))
     tools = _tools(attributes)
-    if messages and (tools or not _has_calls(answer)):
+    if messages and (tools or not _has_calls(answer)):  # else which tools were offered was not recorded
         evidence = replace(evidence, request=_request(attributes, messages, tools))
     failed = None if answer is not None else _exception(events)
     if failed is not None:
@@ -115,7 +117,9 @@ def _exception(events: Sequence[JSONObject]) -> Refusal | None:
 
 
 def _has_calls(answer: JSONObject | None) -> bool:
-    return "tool_calls" in json.dumps(answer)
+    """Return whether an answer has calls, or markup of calls in its text."""
+    written = json.dumps(answer, ensure_ascii=False)
+    return "tool_calls" in written or has_any(written, TABLES.call_markers)
 
 
 def _request(attributes: JSONObject, messages: list[JSON], tools: list[JSON]) -> Request | None:
@@ -320,7 +324,10 @@ def _row_message(row: JSONObject) -> JSONObject:
 def _tools(attributes: JSONObject) -> list[JSON]:
     reported = _decoded(attributes.get("gen_ai.tool.definitions"))
     found: list[JSON] = []
-    for tool in reported if isinstance(reported, list) else _indexed(attributes, "llm.request.functions."):
+    rows = _indexed(attributes, "llm.request.functions.") or [
+        as_object(_decoded(row.get("tool.json_schema"))) for row in _indexed(attributes, "llm.tools.")
+    ]
+    for tool in reported if isinstance(reported, list) else rows:
         held = as_object(tool)
         function = as_object(held.get("function")) or {
             name: _decoded(held.get(name)) if name == "parameters" else held.get(name)

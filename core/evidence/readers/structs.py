@@ -2,6 +2,7 @@ r"""A message of the assistant as programs in Go and Ruby print their structs: `
 
     openai.ChatCompletionMessage{Role:"assistant", Content:"", ToolCalls:[]openai.ToolCall{openai.ToolCall{ID:"c", …}}}
     {Role:assistant Content:… ToolCalls:[{Index:<nil> ID:c Type:function Function:{Name:f Arguments:{"a":1}}}]}
+    {Role:assistant … ToolCalls:[{ID: Function:{Index:0 Name:f Arguments:{"a":1}}}] …}     Ollama's; its tools are JSON
     #<RubyLLM::Message:0x0001 @content="…", @role=:assistant, @tool_calls=nil>
 
 Of `%+v`, which puts no quotation marks around texts, only the calls are read, as their arguments show where they end.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import objects_in
 from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -30,8 +32,10 @@ _GO_CALL = re.compile(
     rf"Arguments:(?P<arguments>{_TEXT})\}}"
 )
 _PLAIN_CALL = re.compile(
-    r"\bID:(?P<id>[\w.-]{0,100}) Type:function Function:\{Name:(?P<name>[\w.:/-]{0,100}) Arguments:(?=\{)"
+    r"\bID:(?P<id>[\w.-]{0,100}) (?:Type:function )?Function:\{(?:Index:\d{1,4} )?Name:(?P<name>[\w.:/-]{0,100}) "
+    r"Arguments:(?=\{)"
 )
+_TOOLS = re.compile(r"\bTools:(?=\[\{\"type\":\"function\")")
 _RUBY = re.compile(r"#<[\w:]{1,60}Message(?::0x[0-9a-f]{4,20})?\s{1,4}@content=(?:(?P<content>" + _TEXT + r")|nil),")
 _RUBY_HEAD = re.compile(r"@role=:assistant\b")
 _RUBY_NONE = re.compile(r"@tool_calls=(?:nil|\{\})")
@@ -50,7 +54,14 @@ def _read(paste: Paste) -> Evidence:
     message = _message(paste.text)
     if message is None:
         raise RequestError("The printed message is cut.", "Paste everything that was printed.")
-    return Evidence(Form.OBJECT, "a printed message", chat=ChatResult(message, None))
+    return Evidence(Form.OBJECT, "a printed message", chat=ChatResult(message, None), tools=_tools(paste.text))
+
+
+def _tools(text: str) -> tuple[JSONObject, ...]:
+    """Return the tools of a request that Go printed above the message: those of Ollama print themselves as JSON."""
+    found = _TOOLS.search(text)
+    read = None if found is None else read_printed(text, found.end())
+    return () if read is None or read.is_cut else tuple(tool for tool in objects_in(read.value) if "function" in tool)
 
 
 def _message(text: str) -> JSONObject | None:

@@ -32,7 +32,7 @@ from prompt_debugger.core.evidence.values.objects_within import (
 )
 from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 
-_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
+_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c|['\"])([\w+./-]{0,40})[^\n`]{0,80}$")
 _INLINE_FENCE = re.compile(r"(?<!`)(?P<mark>`{3,}+)[ \t]{0,4}(?:json|jsonc|tool_call|tool_code)?[ \t]{0,4}(?=[{\[])")
 _CODE_LINE = re.compile(
     r"[ \t]{0,8}`(?P<inner>(?:content=['\"][^\n]{0,60000} (?:additional_kwargs|response_metadata)=|"

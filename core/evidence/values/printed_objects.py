@@ -196,6 +196,8 @@ def _message(value: JSONObject) -> JSON:
     rest = {name: item for name, item in value.items() if name != "tool_calls"}
     message = drop_nulls(rest)
     message.setdefault("role", "assistant")
+    if isinstance(message.get("thinking"), str) and class_of(value) == "Message":  # of Ollama's client
+        message["reasoning_content"] = message.pop("thinking")
     if isinstance(calls, list):
         message["tool_calls"] = [{"type": "function", **drop_nulls(_encoded(as_object(call)))} for call in whole]
     elif calls is not None:

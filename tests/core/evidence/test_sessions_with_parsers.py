@@ -62,6 +62,7 @@ def test_what_a_parser_made_of_a_text_is_compared_with_it(text, code, parser):
         session(SGLANG, f"('{CALL}', [])") + ">>> p.parse_non_stream('x')\n('x', [])\n",  # of which call?
         session(SGLANG, "('done', 3)"),
         session(VLLM, NONE_MADE).replace("extract_tool_calls", "extract_tool_calls_streaming"),
+        f">>> p.extract_tool_calls('{CALL}', asked)\n{NONE_MADE}\n",
     ],
 )
 def test_nothing_is_compared_with_what_is_not_known_to_be_its_result(text):

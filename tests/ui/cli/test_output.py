@@ -37,3 +37,13 @@ def test_a_file_that_is_no_text_is_named_by_its_kind(data, words, hint):
 
     assert words in raised.value.message
     assert hint in raised.value.hint
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_that_powershell_wrote_is_text(encoding):
+    assert decoded('\ufeff{"a": "\u00e9"}\r\n'.encode(encoding), "a") == '{"a": "\u00e9"}\r\n'
+
+
+def test_a_file_with_the_mark_of_utf_16_that_is_none_is_refused():
+    with pytest.raises(RequestError, match="is not UTF-8 text"):
+        decoded(b"\xff\xfea", "a")
