@@ -19,6 +19,7 @@ _OF_VLLM = frozenset(
 _KWARGS = frozenset({"chat_template_kwargs"})
 _STRICT = frozenset({"strict"})
 _PENALTY = frozenset({"repetition_penalty"})
+_OF_CHAT_ALONE = frozenset({"reasoning_effort"})  # Responses, Messages, Gemini and Ollama's own API have another field
 _NOT_READ: Mapping[str, frozenset[str]] = {
     "ollama": _OF_VLLM | _KWARGS | _STRICT | _PENALTY,
     "lm-studio": _OF_VLLM | _KWARGS | _STRICT | _PENALTY,
@@ -49,5 +50,7 @@ def reads(trace: Trace, paths: Iterable[str]) -> bool:
     vendor = hosted_by(trace)
     kind = trace.server_kind
     ignored = _NOT_READ.get(kind, frozenset()) if vendor is None else _NOT_READ_AT.get(vendor, frozenset())
+    if trace.request.native is not None:
+        ignored |= _OF_CHAT_ALONE
     names = {name for path in paths for name in (path.split(".")[0].removesuffix("[]"), path.rpartition(".")[2])}
     return ignored.isdisjoint(names)

@@ -136,6 +136,7 @@ def test_a_limit_of_gemini_is_that_of_the_request_whatever_it_counted(written):
 
     assert "Raise `maxOutputTokens` (50 now)" in title
     assert "other than" not in title
+    assert "reasoning_effort" not in title  # which is a field of chat completions
 
 
 def test_one_event_is_a_stream_and_no_fragment():
