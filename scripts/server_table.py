@@ -6,8 +6,10 @@
 
 The record is docs/servers.json. LiteLLM, mlx-lm, smg, Envoy, vLLM's router and vLLM need what `make test` sets up;
 llama-cpp-python a virtual environment of its own, .venv-llama-cpp-python, with `llama-cpp-python[server]`, which is
-compiled; vLLM 0.27.1 a folder `.venv-vllm-0.27`, made by `pip install --no-deps --target`; Portkey a folder
-`.venv-portkey` with the npm package `@portkey-ai/gateway`; Node, nginx, Caddy and HAProxy are those of the system.
+compiled; Rapid-MLX, vllm-mlx and mlx-openai-server one of theirs, .venv-rapid-mlx, with `rapid-mlx`, `mlx[cpu]` and,
+without their dependencies, the other two; vLLM 0.27.1 a folder `.venv-vllm-0.27`, made by `pip install --no-deps
+--target`; Portkey a folder `.venv-portkey` with the npm package `@portkey-ai/gateway`; Node, nginx, Caddy and HAProxy
+are those of the system.
 """
 
 from __future__ import annotations
@@ -36,11 +38,14 @@ from tests.servers.running_servers import (  # noqa: E402
     llama_cpp,
     llama_cpp_python,
     mlx_lm,
+    mlx_openai_server,
     old_vllm,
     portkey,
+    rapid_mlx,
     smg,
     transformers_serve,
     two_models,
+    vllm_mlx,
 )
 from tests.servers.scenarios import body_of, debug  # noqa: E402
 
@@ -149,6 +154,9 @@ SETUPS = (
     Setup("LiteLLM before llama.cpp", _litellm_before_llama_cpp, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),
     Setup("llama-cpp-python", _small(llama_cpp_python), target=_TOKENIZER),
     Setup("mlx-lm", _small(mlx_lm), "default_model", _TOKENIZER),
+    Setup("Rapid-MLX", _small(rapid_mlx), "lab-model", _TOKENIZER),
+    Setup("vllm-mlx", _small(vllm_mlx), "lab-model", _TOKENIZER),
+    Setup("mlx-openai-server", _small(mlx_openai_server), "lab-model", _TOKENIZER),
     Setup("`transformers serve`", _small(transformers_serve), str(LAB_MODEL), _TOKENIZER),
     *_by_apis(Setup("vLLM", _lab(), target=_TOKENIZER), Api.RESPONSES, Api.MESSAGES),
     *_by_apis(
@@ -160,6 +168,8 @@ SETUPS = (
         Setup("LiteLLM before llama.cpp", _litellm_before_llama_cpp, "openai", _OF_LITELLM), Api.RESPONSES, Api.MESSAGES
     ),
     *_by_apis(Setup("mlx-lm", _small(mlx_lm), "default_model", _TOKENIZER), Api.RESPONSES, Api.MESSAGES),
+    *_by_apis(Setup("Rapid-MLX", _small(rapid_mlx), "lab-model", _TOKENIZER), Api.RESPONSES, Api.MESSAGES),
+    *_by_apis(Setup("vllm-mlx", _small(vllm_mlx), "lab-model", _TOKENIZER), Api.RESPONSES, Api.MESSAGES),
     *_by_apis(
         Setup("`transformers serve`", _small(transformers_serve), str(LAB_MODEL), _TOKENIZER),
         Api.RESPONSES,
@@ -232,7 +242,7 @@ def _said(trace: Trace) -> str:
     verdict = trace.verdict
     assert verdict is not None
     if trace.refusal is not None:
-        if verdict.sentence.startswith("The server failed"):
+        if verdict.sentence.startswith(("The server failed", "The server's own program failed")):
             return "the server failed, in its words"
         whose = "the server's setting" if verdict.stage and verdict.stage.value == "complete" else "refused"
         return f"{whose}, in its words"
@@ -264,6 +274,10 @@ without a text. It is asked one request at a time, as it ends a stream when the 
 `tool_choice` names it has the model write the arguments alone, and adds the name itself. mlx-lm has a \
 parser for Kimi K2, which refuses the header of *dropped*; with `top_logprobs` above 1 it lists any of the likeliest \
 tokens as the one it took, which is noticed and not used.
+* Rapid-MLX, vllm-mlx and mlx-openai-server are made for Apple's processors and were run on MLX's for others. Where \
+they stream, the parsers of the latter two lose what they return whole: vllm-mlx 0.6 leaves calls in the text, \
+mlx-openai-server 1.8 loses the text of an answer without a call. Both are said, with the remedy to ask without \
+streaming. The last has no raw completions, and its parser fails on *dropped* with an error of Python.
 * nginx, Caddy, HAProxy and Envoy pass everything on. What they answer themselves (a limit of time or size, a server \
 that is gone) is told apart by their pages, headers and words, and the remedy names the setting of that proxy. \
 Debian's Caddy (2.6) answers 502 to a body above `max_size`.

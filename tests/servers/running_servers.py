@@ -26,6 +26,7 @@ LITELLM_PYTHON = ROOT / ".venv-litellm" / "bin" / "python"
 MLX_PYTHON = ROOT / ".venv-mlx" / "bin" / "python"
 LLAMA_CPP_PYTHON = ROOT / ".venv-llama-cpp-python" / "bin" / "python"
 PORTKEY = ROOT / ".venv-portkey" / "node_modules" / "@portkey-ai" / "gateway" / "build" / "start-server.js"
+RAPID_MLX = ROOT / ".venv-rapid-mlx" / "bin"
 SMG_PYTHON = ROOT / ".venv-smg" / "bin" / "python"
 OLD_VLLM = ROOT / ".venv-vllm-0.27"
 LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
@@ -67,6 +68,38 @@ def mlx_lm(_: Path) -> Iterator[str]:
     port = free_port()
     command = [str(MLX_PYTHON), "-m", "mlx_lm", "server", "--model", str(LAB_MODEL), "--port", str(port)]
     with running(command, r"Starting httpd at"):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def rapid_mlx(folder: Path) -> Iterator[str]:
+    """Rapid-MLX with the lab model; a package that `make` does not install."""
+    command = [str(RAPID_MLX / "rapid-mlx"), "serve", str(LAB_MODEL), "--tool-call-parser", "kimi", "--no-preflight"]
+    with _of_mlx([*command, "--enable-auto-tool-choice", "--served-model-name", "lab-model", "--yes"], folder) as url:
+        yield url
+
+
+@contextmanager
+def vllm_mlx(folder: Path) -> Iterator[str]:
+    """vllm-mlx with the lab model; a package that `make` does not install."""
+    command = [str(RAPID_MLX / "vllm-mlx"), "serve", str(LAB_MODEL), "--tool-call-parser", "kimi"]
+    with _of_mlx([*command, "--enable-auto-tool-choice", "--served-model-name", "lab-model"], folder) as url:
+        yield url
+
+
+@contextmanager
+def mlx_openai_server(folder: Path) -> Iterator[str]:
+    """mlx-openai-server with the lab model; a package that `make` does not install."""
+    command = [str(RAPID_MLX / "mlx-openai-server"), "launch", "--model-path", str(LAB_MODEL), "--model-type", "lm"]
+    with _of_mlx([*command, "--tool-call-parser", "kimi_k2", "--served-model-name", "lab-model"], folder) as url:
+        yield url
+
+
+@contextmanager
+def _of_mlx(command: list[str], folder: Path) -> Iterator[str]:
+    port = free_port()
+    whole = [*command, "--host", "127.0.0.1", "--port", str(port)]
+    with running(whole, r"Uvicorn running on", environment={"HOME": str(folder), "PYTHONPATH": ""}):
         yield f"http://127.0.0.1:{port}/v1"
 
 
