@@ -12,6 +12,7 @@ import shlex
 from contextlib import suppress
 from textwrap import dedent
 
+from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.evidence.values.json_of import json_of, lenient_json_of
 from prompt_debugger.core.evidence.values.objects_within import is_bare_call
 from prompt_debugger.core.evidence.values.python_repr import read_printed
@@ -168,7 +169,10 @@ def _is_open(pieces: list[list[str]]) -> bool:
 
 
 def _join_strings(text: str) -> str:
-    """Return JSON without line breaks in its strings: dropped if all lines are full, else replaced by a blank."""
+    """Return JSON without line breaks in its strings: dropped if all lines are full, else replaced by a blank.
+
+    They are dropped, too, where one fell into a marker: colours and quotation marks that are gone changed the widths.
+    """
     width = max(map(len, text.split("\n")))
     kept: list[str] = []
     at = 0
@@ -183,7 +187,12 @@ def _join_strings(text: str) -> str:
         kept.append(text[at:line_end])
         at = line_end + 1
     kept.append(text[at:])
-    return ("" if is_hard or is_in_key else " ").join(kept)
+    full, spaced = "".join(kept), " ".join(kept)
+    return full if is_hard or is_in_key or _count_markers(full) > _count_markers(spaced) else spaced
+
+
+def _count_markers(text: str) -> int:
+    return sum(1 for _ in find_markers(text))
 
 
 def _is_whole(text: str) -> bool:

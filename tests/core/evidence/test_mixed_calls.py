@@ -97,6 +97,30 @@ def test_a_body_that_was_wrapped_within_a_key_is_read_with_its_output():
     assert "`read`" in found["PD445"]
 
 
+KIMI = "<|tool_calls_section_begin|><|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
+
+
+def quoted_by_mail(raw):
+    """Return a run as a mail quotes it, wrapped at 64 before: the blank of an indent goes with its sign."""
+    lines = json.dumps({"raw": raw, "message": {"role": "assistant", "content": ""}}, indent=1).split("\n")
+    return "\n".join(f">{line[at : at + 64]}" for line in lines for at in range(0, len(line), 64))
+
+
+def test_a_break_within_a_marker_is_of_a_width_though_quote_marks_changed_it():
+    trace = shown(quoted_by_mail(f"{KIMI}<|tool_calls_section_end|>"))
+
+    assert trace.raw is not None
+    assert trace.raw.text == f"{KIMI}<|tool_calls_section_end|>"
+
+
+def test_a_break_between_words_stays_a_blank():
+    words = "the tide tables of every harbour from here to the cape and back again, one after the other, in metres"
+    trace = shown(json.dumps({"raw": f"{words}{KIMI}", "message": {"content": words}}).replace("again, ", "again,\n"))
+
+    assert trace.raw is not None
+    assert trace.raw.text == f"{words}{KIMI}"
+
+
 @pytest.mark.parametrize("sign", [":", ":::: ", " = "])
 def test_calls_under_a_label_are_read_whatever_follows_it(sign):
     trace = shown(f"role{sign}assistant\nraw_tool_call{sign}{CALL}\nfinish_reason{sign}tool_calls\n")

@@ -32,7 +32,7 @@ BATCHES = 10
 MAX_S = 2.0
 TOGETHER = 0.1  # so often two texts are pasted together
 # What follows from two parts of a run, which two texts in one paste may be.
-OF_TWO = {"PD232", "PD401", "PD402", "PD403", "PD405", "PD227"}
+OF_TWO = {"PD322", "PD232", "PD401", "PD402", "PD403", "PD405", "PD227"}
 # What is left of a call where its tags are gone is bare JSON; where its end is gone, its notation is that of the whole.
 OF_A_PIECE = {"hermes", "llama3_json"}
 # Of a marker in content, where what is left of the call behind it shows no call: true of both.
