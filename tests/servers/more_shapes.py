@@ -163,6 +163,12 @@ MORE_FAULTY: dict[str, Shape] = {
         streamed=stream(_events(_NOTHING) + _ended(usage={**USAGE, "completion_tokens": 36}) + DONE),
         said="without streaming the same request is answered with a call to `get_weather`",
     ),
+    "a gateway that leaves calls and counts out of streams": Shape(
+        codes=("PD312",),
+        usage=None,
+        streamed=stream(_events(_NOTHING) + _ended() + DONE),
+        said="without streaming the same request is answered with a call to `get_weather`",
+    ),
     "mlx-openai-server, a parser that fails": Shape(
         reply=answer(
             500,

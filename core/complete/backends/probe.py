@@ -86,10 +86,22 @@ def _entry_of(entries: Sequence[JSONObject], model: str | None) -> JSONObject:
 
 
 def _is_named(entry: JSONObject, model: str) -> bool:
-    """Return whether a model goes by a name; Ollama leaves out `:latest`, llama.cpp lists aliases."""
+    """Return whether a model goes by a name; Ollama leaves out `:latest`, others list aliases or patterns."""
     aliases = entry.get("aliases")
     names = [entry.get("id"), *(aliases if isinstance(aliases, list) else [])]
-    return model in names or f"{model}:latest" in names
+    patterns = (name for name in names if isinstance(name, str) and "*" in name)
+    return model in names or f"{model}:latest" in names or any(_fits(model, pattern) for pattern in patterns)
+
+
+def _fits(model: str, pattern: str) -> bool:
+    """Return whether a name is one of those that a gateway lists by a pattern, such as `*` or `gpt-*`.
+
+    >>> _fits("gpt-5", "gpt-*"), _fits("other", "gpt-*"), _fits("other", "*")
+    (True, False, True)
+    """
+    first, *_ = parts = pattern.split("*")
+    last = parts[-1]
+    return len(parts) == 2 and len(model) >= len(first + last) and model.startswith(first) and model.endswith(last)
 
 
 async def _recognise(looks: Looks, entry: JSONObject, models: Answer | BackendError) -> Engine:

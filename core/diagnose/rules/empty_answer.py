@@ -4,7 +4,8 @@ What it finds:
     A finish_reason such as `MALFORMED_FUNCTION_CALL` without a call in the message; and,
     where no raw output is known, an ordinary end of a message that contains nothing at all:
     no text, no call, no reasoning, no refusal. An error where the stream that was asked for is
-    empty, tokens were counted, and the same request without streaming has a text or a call.
+    empty and the same request without streaming has a text or a call, if tokens were counted or
+    the temperature is 0.
 
 Why it matters:
     The caller waits for a call or an answer and gets an empty string with a finish_reason
@@ -86,17 +87,20 @@ def _report_lost(trace: Trace, chat: ChatResult) -> Report | None:
     """Report a stream of nothing beside a whole answer to the same request that has a text or a call."""
     whole = trace.chat_whole
     written = None if chat.usage is None else chat.usage.completion_tokens
-    if whole is None or whole.error or not chat.deltas or _is_blank(whole.message) or (written or 0) < _MIN_TOKENS:
+    if whole is None or whole.error or not chat.deltas or _is_blank(whole.message):
         return None
+    if (written is None and body_of(trace).get("temperature") != 0) or (written is not None and written < _MIN_TOKENS):
+        return None  # of two runs one may end at once
     names = [call.name for call in calls_of_message(whole.message) if call.name]
     shown = f"a call to {listed(names)}" if names else "a text"
     return Report(
         title=f"The stream is empty, and without streaming the same request is answered with {shown}.",
-        detail=f"{_contains(chat.message)}; finish_reason is `{chat.finish_reason}`, and the server counted "
-        f"{counted(written or 0, 'token')} of output: what makes the stream lost them.",
+        detail=f"{_contains(chat.message)}; finish_reason is `{chat.finish_reason}`. "
+        + ("" if written is None else f"The server counted {counted(written, 'token')} of output. ")
+        + "What makes the stream, in the server or in a gateway, lost what the model wrote.",
         evidence=(in_message("content", content_of(chat.message)), in_message("finish_reason", chat.finish_reason)),
-        fix="Send requests without streaming (`stream: false`). Update the server, and report the stream with the "
-        "saved run to its authors.",
+        fix="Send requests without streaming (`stream: false`). Update the server and any gateway in front of it, and "
+        "report the stream with the saved run to the authors of the one that loses it.",
         certainty=Certainty.INFERRED,
         severity=Severity.ERROR,
         stage=Stage.PARSE,

@@ -381,3 +381,13 @@ async def test_a_server_without_a_name_is_known_by_its_queues(stats: JSONObject,
     }
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
         assert (await client.probe()).kind == kind
+
+
+@pytest.mark.parametrize(("listed", "is_noted"), [("*", False), ("lab-*", False), ("gpt-*", True), ("other", True)])
+async def test_a_pattern_in_the_list_names_every_model_that_fits(listed: str, *, is_noted: bool) -> None:
+    listing: JSON = {"object": "list", "data": [{"id": listed, "object": "model", "owned_by": "gateway"}]}
+    behaviours = {"/v1/models": answer(200, listing), "*": answer(404)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        await client.probe("lab-model")
+
+    assert any("lists no model named" in note for note in client.notes) is is_noted
