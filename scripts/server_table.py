@@ -278,6 +278,9 @@ tokens as the one it took, which is noticed and not used.
 they stream, the parsers of the latter two lose what they return whole: vllm-mlx 0.6 leaves calls in the text, \
 mlx-openai-server 1.8 loses the text of an answer without a call. Both are said, with the remedy to ask without \
 streaming. The last has no raw completions, and its parser fails on *dropped* with an error of Python.
+* NVIDIA Dynamo 1.6 was run without a row: its own frontend, template and parser, over the lab model's output. It \
+gives the ids of prompt and output of the very run (`nvext`), whole and streamed, and its parser for Kimi K2 drops the \
+call of *dropped*, too. openai-http-proxy 3.3 before Rapid-MLX leaves calls out of streams, and counts out of all.
 * nginx, Caddy, HAProxy and Envoy pass everything on. What they answer themselves (a limit of time or size, a server \
 that is gone) is told apart by their pages, headers and words, and the remedy names the setting of that proxy. \
 Debian's Caddy (2.6) answers 502 to a body above `max_size`.

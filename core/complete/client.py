@@ -132,7 +132,8 @@ class ServerClient:
         """
         if self.api is not Api.CHAT:
             return body
-        fields = self._engine.own_fields.stream if body.get("stream") is True else chat_fields(self._engine, body)
+        is_stream = body.get("stream") is True
+        fields = stream_fields(self._engine, body) if is_stream else chat_fields(self._engine, body)
         return {**body, **self._not_refused(fields)}
 
     @property
@@ -163,7 +164,7 @@ class ServerClient:
         # vLLM gives these to whole answers only, refuses them on a stream, and they change nothing in it.
         body = {key: value for key, value in body.items() if key != "prompt_logprobs"}
         usage: JSONObject = {"stream_options": {**as_object(body.get("stream_options")), "include_usage": True}}
-        own = {**self._engine.own_fields.stream, **usage}
+        own = {**stream_fields(self._engine, body), **usage}
         try:
             return await self._ask_with_own_fields(body, own, ask)
         except BackendError as error:
@@ -315,7 +316,17 @@ def chat_fields(engine: Engine, body: JSONObject) -> JSONObject:
     """Return what is added to a chat request that is not streamed; of log-probabilities, what it does not settle."""
     is_settled = any(name in body for name in _LOGPROBS) and body.get("logprobs") is not True
     settled = _LOGPROBS if is_settled else [name for name in _LOGPROBS if name in body]
-    return {key: value for key, value in engine.own_fields.chat.items() if key not in settled}
+    return {key: value for key, value in _but_given(engine.own_fields.chat, body).items() if key not in settled}
+
+
+def stream_fields(engine: Engine, body: JSONObject) -> JSONObject:
+    """Return what is added to a chat request that is streamed, besides asking for `usage`."""
+    return _but_given(engine.own_fields.stream, body)
+
+
+def _but_given(fields: JSONObject, body: JSONObject) -> JSONObject:
+    """Return fields without those whose parts a request sets itself, such as Dynamo's `nvext`."""
+    return {key: value for key, value in fields.items() if not (isinstance(value, dict) and key in body)}
 
 
 def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed: bool) -> tuple[str, ...]:

@@ -4,6 +4,7 @@
 |---|---|---|---|---|
 | vLLM | `choices[i].token_ids` | `prompt_token_ids` | `prompt_text` | |
 | LiteLLM before vLLM | `choices[i].provider_specific_fields.token_ids` | `prompt_token_ids` | `prompt_text` | |
+| NVIDIA Dynamo | `nvext.completion_token_ids` | `nvext.prompt_token_ids` | | |
 | llama.cpp | `__verbose.tokens` | | `__verbose.prompt` | `stop_type`, `generation_settings.grammar` |
 
 vLLM's places are looked at first, no matter who answers, then those that the records of server software name. A raw

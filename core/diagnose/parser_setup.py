@@ -44,6 +44,21 @@ _TENSORRT = {
     "glm45": "glm47",
     "minimax_m2": "minimax_m2",
 }
+# The names that ai-dynamo 1.6.1 lists.
+_DYNAMO = {
+    "hermes": "hermes",
+    "kimi_k2": "kimi_k2",
+    "llama3_json": "llama3_json",
+    "mistral": "mistral",
+    "deepseek_v3": "deepseek_v3",
+    "deepseek_v31": "deepseek_v3_1",
+    "deepseek_v32": "deepseek_v3_2",
+    "qwen3_coder": "qwen3_coder",
+    "glm45": "glm45",
+    "harmony": "harmony",
+    "minimax_m2": "minimax_m2",
+    "gemma4": "gemma4",
+}
 _OPENVINO = {
     "hermes": "hermes3",
     "llama3_json": "llama3",
@@ -188,6 +203,13 @@ def _advise_lmdeploy(family: str) -> str:
     return f"Start LMDeploy's API server with `--tool-call-parser {name}`."
 
 
+def _advise_dynamo(family: str) -> str:
+    name = _DYNAMO.get(family)
+    if name is None:
+        return "Check whether NVIDIA Dynamo has a parser for this model's family (`--dyn-tool-call-parser`)."
+    return f"Start Dynamo's worker with `--dyn-tool-call-parser {name}`: without it, calls stay in the text."
+
+
 _OF_RAPID_MLX = (
     "Rapid-MLX chooses its parser by the model's name: update it, and name the parser of a model with a different name "
     "(`--tool-call-parser`)."
@@ -224,5 +246,6 @@ _WAYS: Mapping[str, Callable[[str], str]] = {
     "vllm-mlx": lambda _: _OF_VLLM_MLX,
     "lmdeploy": _advise_lmdeploy,
     "tensorrt-llm": _advise_tensorrt,
+    "dynamo": _advise_dynamo,
     "ovms": _advise_openvino,
 }

@@ -126,8 +126,13 @@ class Renderer:
             return None
 
     def explain_server(self, body: JSONObject, gathered: Gathered, local: Prompt | None = None) -> Prompt | None:
-        """Return the prompt that the server used, attributed as far as it can be proved; `local` is our own render."""
-        if gathered.prompt_token_ids is None and gathered.prompt_text is None:
+        """Return the prompt that the server used, attributed as far as it can be proved; `local` is our own render.
+
+        `None` where the server reports none, or ids alone, and nothing here can decode them.
+        """
+        pieces = _pieces(gathered.prompt_pieces, gathered.prompt_text)
+        can_decode = gathered.prompt_token_ids is not None and (self.tokenizer is not None or pieces is not None)
+        if gathered.prompt_text is None and not can_decode:
             return None
         engine = ENGINES["vllm"] if gathered.server is None else engine_of(gathered.server.kind)
         return explain_server_prompt(
@@ -135,7 +140,7 @@ class Renderer:
             ReportedPrompt(
                 gathered.prompt_token_ids,
                 gathered.prompt_text,
-                _pieces(gathered.prompt_pieces, gathered.prompt_text),
+                pieces,
                 self.server_template,
                 engine.renders_like,
                 engine.request_changes,
