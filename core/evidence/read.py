@@ -26,6 +26,7 @@ from prompt_debugger.core.evidence.errors.http import head_at_end
 from prompt_debugger.core.evidence.evidence import Evidence, add_notes, merge
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.har import read_har
+from prompt_debugger.core.evidence.linked_lines import read_linked
 from prompt_debugger.core.evidence.mixed import read_mixed
 from prompt_debugger.core.evidence.no_errors.transcripts import is_agents_log
 from prompt_debugger.core.evidence.readers import Paste, find_reader
@@ -282,6 +283,8 @@ def _read_lines(text: str, row: int) -> Evidence:
     if row > 1:
         return _read_line(lines, row)
     first = next((number for number, line in enumerate(lines[:_MAX_BEFORE], 1) if _is_known(line)), 1)
+    if (linked := read_linked(lines[first - 1 : first - 1 + _MAX_BEFORE], first)) is not None:
+        return linked
     evidence = _read_line(lines, first)
     return add_others(evidence, lines, lambda number: _read_line(lines, number), first)
 

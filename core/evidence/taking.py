@@ -18,7 +18,7 @@ from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.answers.native import drop_prompt
 from prompt_debugger.core.evidence.answers.read import read_answer
-from prompt_debugger.core.evidence.evidence import Evidence, Part
+from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.values.json_of import json_of
 from prompt_debugger.core.evidence.values.python_repr import CUT
@@ -117,12 +117,17 @@ def take_last_answer(evidence: Evidence) -> Evidence:
         return evidence
     messages = request.messages
     last = messages[-1] if len(messages) > 1 else {}
-    if last.get("role") != "assistant" or not (last.get("content") or last.get("tool_calls")):
+    if last.get("role") != "assistant" or not (
+        last.get("content") or last.get("tool_calls") or last.get("function_call")
+    ):
         return evidence
     if messages[-2].get("role") == "assistant":  # no one answers an answer
         return evidence
     note = "The last message of the conversation was read as the answer to those before it."
-    rest = replace(request, body={"messages": [*messages[:-1]]})
+    its_field = f"messages[{len(messages) - 1}]"
+    notices = tuple(one for one in request.notices if not one.field.startswith(its_field))
+    rest = replace(request, body={"messages": [*messages[:-1]]}, notices=notices)
+    last = _with_calls(last)
     return replace(
         evidence,
         form=Form.EXCHANGE,
@@ -131,6 +136,15 @@ def take_last_answer(evidence: Evidence) -> Evidence:
         chat=ChatResult(last, None),
         notes=(*evidence.notes, note),
     )
+
+
+def _with_calls(message: JSONObject) -> JSONObject:
+    """Return an answer with a call in the older form, `function_call`, in that of today."""
+    function = as_object(message.get("function_call"))
+    if message.get("tool_calls") or not function.get("name"):
+        return message
+    rest = {name: item for name, item in message.items() if name != "function_call"}
+    return {**rest, "tool_calls": [{"id": UNKNOWN_ID, "type": "function", "function": function}]}
 
 
 def as_part(answer: Answer) -> Answer:

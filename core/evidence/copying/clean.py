@@ -43,7 +43,12 @@ from prompt_debugger.core.evidence.copying.other_notations import (
     printed_as_json,
     yaml_as_json,
 )
-from prompt_debugger.core.evidence.copying.transcripts import as_prompts, drop_bars, output_of_command
+from prompt_debugger.core.evidence.copying.transcripts import (
+    as_prompts,
+    drop_bars,
+    notebook_as_session,
+    output_of_command,
+)
 from prompt_debugger.core.evidence.copying.wrapped import (
     join_escapes,
     join_full_lines,
@@ -326,6 +331,7 @@ _STEPS: tuple[Step, ...] = (
     ("Line breaks from wrapping were removed.", join_print),
     ("Line numbers at the beginning of each line were removed.", drop_numbers),
     ("The signs of a diff at the beginning of each line were removed.", drop_diff_signs),
+    ("The cells of the notebook were written one below the other.", notebook_as_session),
     ("", as_prompts),
     ("The command above the text and the prompt below it were removed.", output_of_command),
     ("Quote marks at the beginning of each line were removed.", drop_quote_marks),

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.json_values import as_list, as_object, objects_in
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.values.json_of import json_of
+
 _SHOWN = re.compile(  # a command that prints one thing, and is none of interest itself
     r"(?:[ \t]{0,3}>>> (?:print\()?[A-Za-z_][\w.\[\]]{0,80}\)?"
     r"|[\w.~/@:()\\ -]{0,80}?[$#%❯>] (?:cat|type|head|tail|less|more|jq|bat) [\w./~\\ -]{1,120})[ \t]*"
@@ -16,6 +20,8 @@ _SHOWN = re.compile(  # a command that prints one thing, and is none of interest
 _PROMPT = re.compile(r"(?:[ \t]{0,3}>>>|[\w.~/@:()\\ -]{0,80}?[$#%❯>])[ \t]*")
 
 _NOTEBOOK = re.compile(r"(?m)^(?:(?P<typed>In ?\[[ \d]{1,5}\]: ?)|(?P<more> {1,8}\.\.\.: ?)|Out ?\[[ \d]{1,5}\]: ?\n?)")
+
+_COLOUR = re.compile(r"\x1b\[[\d;]{0,20}m")
 
 _BARS = "\u2502\u2503\xbb|"
 _MIN_BARRED = 2  # lines
@@ -30,6 +36,33 @@ def as_prompts(text: str) -> str | None:
     if _NOTEBOOK.search(text) is None:
         return None
     return _NOTEBOOK.sub(lambda found: ">>> " if found["typed"] else "... " if found["more"] else "", text)
+
+
+def notebook_as_session(text: str) -> str | None:
+    """Return the cells of a notebook's file, one below the other, as a session of Python; `None` of any other text."""
+    if '"nbformat"' not in text or '"cells"' not in text:
+        return None
+    cells = objects_in(as_object(json_of(text)).get("cells"))
+    shown = [part for cell in cells for part in _of_cell(cell)]
+    return "\n\n".join(shown) if shown else None
+
+
+def _of_cell(cell: JSONObject) -> list[str]:
+    """Return the source of a cell of code with prompts, and what it printed; of another cell its text."""
+    source = _joined(cell.get("source"))
+    if cell.get("cell_type") != "code":
+        return [source] if source else []
+    typed = "\n... ".join(source.split("\n"))
+    return [f">>> {typed}", *(one for output in objects_in(cell.get("outputs")) if (one := _output(output)))]
+
+
+def _output(output: JSONObject) -> str:
+    plain = _joined(output.get("text", as_object(output.get("data")).get("text/plain")))
+    return plain or _COLOUR.sub("", "\n".join(one for one in as_list(output.get("traceback")) if isinstance(one, str)))
+
+
+def _joined(lines: JSON) -> str:
+    return lines if isinstance(lines, str) else "".join(one for one in as_list(lines) if isinstance(one, str))
 
 
 def drop_bars(text: str) -> str | None:

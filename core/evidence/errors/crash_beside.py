@@ -14,7 +14,8 @@ import re
 from dataclasses import replace
 
 from prompt_debugger.core.base.types import Refusal
-from prompt_debugger.core.evidence.evidence import Evidence, Part
+from prompt_debugger.core.evidence.evidence import Evidence, Part, add_notes
+from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.reports.blocks import BlockKind
 from prompt_debugger.core.evidence.reports.split import split
 from prompt_debugger.core.known_errors import Cause, classes_of
@@ -27,6 +28,7 @@ _CRASH = re.compile(
 )
 _NOT_CRASHED = re.compile(r"\b(?:no longer|never|not|n't|fixed|before|without)\b[^.\n]{0,40}\Z", re.IGNORECASE)
 _EXCEPTION = re.compile(r"(?m)^[ \t>]{0,8}(?:\w{1,60}\.){0,6}([A-Z]\w{0,60}(?:Error|Exception))(?:: ([^\n]{1,600}))?$")
+_ENDS_IN = re.compile(r"\n((?:\w{1,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception)(?:: [^\n]{1,200})?)\s*+\Z")
 _RAISED_BELOW = re.compile(r"(?m)^[^\n{}\[\]\"]{0,80}?\b(?P<name>[A-Z]\w{1,40}Error): (?P<words>[^\n]{8,400})$")
 _ALWAYS_THERE = frozenset({"choices", "message", "content"})  # in an answer with a text
 _HAS_IT = (
@@ -47,6 +49,8 @@ def add_failed_reading(evidence: Evidence, text: str) -> Evidence:
     """
     if {*evidence.holds} != {Part.MESSAGE} or evidence.error is not None or len(text) > _MAX_CHARS:
         return evidence
+    if evidence.form is Form.OBJECT and (last := _ENDS_IN.search(text)) is not None:
+        return add_notes(evidence, (f"The error that a program reports below the answer was not examined: {last[1]}.",))
     below = text[text.rfind("\n}") + 2 :] if "\n}" in text else ""
     raised = _RAISED_BELOW.search(below)
     found = None if raised is None else next(classes_of(f"{raised['name']}: {raised['words']}", below), None)

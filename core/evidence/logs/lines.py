@@ -8,6 +8,7 @@ Drawn literally, after the prefix of the logger:
                Received messages request {…}   Anthropic Messages Response: {'id': …}
                non-default args: {…}        vLLM API server version 0.11.0
     SGLang     Receive: obj=GenerateReqInput(…)   Finish: obj=GenerateReqInput(…), out={…}   server_args=ServerArgs(…)
+               {"timestamp": "…", "event": "request.finished", "rid": "…", "obj": {…}, "out": {"text": "…", …}}
     llama.cpp  generated_text="…" … tool_calls_count=0       Partial parse: …   before it, half an output
                Parsing input with format X: …   Parsed message: {…}   request: {…}   unparsed peg-native output: …
                slot … | stopped by limit, n_decoded = 64   slot … | stop processing: n_past = 84, truncated = 0
@@ -169,6 +170,17 @@ def _sglang_output(log: LogText, match: re.Match[str]) -> list[tuple[What, JSON]
     return [*found, (What.RAW, out.get("text")), (What.IDS, out.get("output_ids")), (What.REASON, reason)]
 
 
+def _sglang_json(log: LogText, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read a line of `--log-requests-format json`; of a stream SGLang logs the last piece alone."""
+    value = as_object(log.json(match.start()))
+    asked, out = as_object(value.get("obj")), as_object(value.get("out"))
+    found: list[tuple[What, JSON]] = [(What.PROMPT, asked.get("text"))]
+    if asked.get("stream") is True or not isinstance(out.get("text"), str):
+        return found
+    reason = as_object(as_object(out.get("meta_info")).get("finish_reason")).get("type")
+    return [*found, (What.RAW, out.get("text")), (What.IDS, out.get("output_ids")), (What.REASON, reason)]
+
+
 def _client_request(log: LogText, match: re.Match[str]) -> list[tuple[What, JSON]]:
     value = as_object(log.printed(match.end()))
     return [(What.REQUEST, value.get("json_data"))]
@@ -266,6 +278,14 @@ _MARKS: tuple[Mark, ...] = (
     Mark("sglang", re.compile(r"\bserver_args=(?=ServerArgs\()"), read_python(What.FLAGS)),
     Mark("sglang", re.compile(rf"\bReceive(?:d request)?: obj=(?=\w{{1,40}}\({_RID})"), _sglang_input),
     Mark("sglang", re.compile(rf"\bFinish(?:ed)?: obj=(?=\w{{1,40}}\({_RID})"), _sglang_output),
+    Mark(
+        "sglang",
+        re.compile(
+            r"(?m)^\{\"timestamp\": \"[^\"\n]{1,60}\", \"event\": \"request\.finished\", "
+            r"\"rid\": \"(?P<id>[\w-]{1,80})\""
+        ),
+        _sglang_json,
+    ),
     Mark("llama.cpp", re.compile(r"Parsing input with format [^\n:]{1,60}: ?\n?"), read_rest(What.RAW)),
     Mark("llama.cpp", re.compile(r"\bgenerated_text=(?=\")"), _generated_text),
     Mark("llama.cpp", re.compile(r"\bPartial parse: "), lambda _, __: [(What.PARTIAL, True)]),

@@ -41,7 +41,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("content", re.compile(r"(?:^|[ .\[`'\"])content[`'\"\]]*$")),
 )
 _CALLS = re.compile(r"^(?!.*\b(?:expected|should|want))(?:.*[ ._\[`'\"])?(?:raw_)?(?:invalid_)?tool_calls?[`'\"\]]*$")
-_ABSENT = ("None", "null", "undefined", "[]")
+_ABSENT = ("None", "null", "undefined", "[]", "{}")
 _LONE_CONTENT = re.compile(r"(?:[\w.\[\]]{0,60}\.)?content[ \t]{0,4}[:=][ \t]{0,4}(?=['\"])")
 # An answer in YAML has the same labels, and its calls below them.
 _CODE = re.compile(
@@ -159,7 +159,7 @@ def _calls(fields: Mapping[str, str]) -> tuple[JSONObject, ...]:
     read = read_printed(fields.get("tool_calls", ""))
     value = None if read is None else read.value
     items = value if isinstance(value, list) else [value]
-    calls = [as_object(plain(item)) for item in items if isinstance(item, dict)]
+    calls = [as_object(plain(item)) for item in items if isinstance(item, dict) and item]
     return tuple(call_of_langchain(call) or call for call in calls)
 
 

@@ -51,7 +51,8 @@ _WAS_PARSED = (
 )
 _CRASH = re.compile(r"(?m)^terminate called after throwing an instance of ")  # the end of a program in C++
 _PIECE = re.compile(r"_parser\.py:\d{1,5}\] delta_text:|\bDELTA TEXT: ")
-_KEYS_OF_RECORD = {"level", "message", "method", "path", "status"}  # one request, as older servers of llama.cpp log it
+# One request, as older servers of llama.cpp log it, and as SGLang does in JSON.
+_KEYS_OF_RECORDS = ({"level", "message", "method", "path", "status"}, {"timestamp", "event", "rid", "obj", "out"})
 _OF_SERVER = (What.FLAGS, What.VERSION, What.WARNING)
 _STARTS = (What.REQUEST, What.PROMPT, What.START)
 _ENDS = (What.RAW, What.PIECE, What.PARSED, What.CONTENT, What.MESSAGE, What.ANSWER)
@@ -64,7 +65,7 @@ def is_logged_text(evidence: Evidence) -> bool:
 
 
 def _finds(paste: Paste) -> float:
-    if paste.value is not None and not as_object(paste.value).keys() >= _KEYS_OF_RECORD:
+    if paste.value is not None and not any(as_object(paste.value).keys() >= keys for keys in _KEYS_OF_RECORDS):
         return 0.0
     return 0.9 if has_entries(strip_prefixes(paste.text)) else _SCORE_OF_LINES * is_server_log(paste.text)
 

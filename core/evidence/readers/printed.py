@@ -71,7 +71,7 @@ _WHOLE = re.compile(
     r"|index=\d{1,3} message=)"
 )
 _FIELDS = re.compile(
-    rf"{_LABEL}(?P<fields>content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None"
+    rf"{_LABEL}(?P<fields>content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None|content=Content\("
     rf"|(?={_WHOLE.pattern}))"
 )
 # A message that was printed as fields, below a program or a label; between arguments of a program stand commas.
@@ -90,6 +90,11 @@ _NO_TEXT = re.compile(r"(?<!\w)content=(?:None|'')[,)]")
 _NO_CALLS = re.compile(r"\btool_calls=(?:None|\[\])[,)]")
 _REASON = re.compile(r"\bfinish_reason='(\w{1,40})'")
 _SHORTENED = re.compile(r"(?:\.\.\.|\u2026)[ \t]{0,8}(?:\n|\Z)|\n")  # Python prints no line break in a text
+_AT_MARGIN = re.compile(
+    r"(?m)^(?:(?:Parsed)?ChatCompletion(?:Message)?|ModelResponse|RequestOutput|AIMessage|Message|Response)\(\w{1,20}=",
+)
+_MAX_ABOVE = 400  # characters in which the line above ends
+_OPEN = ("(", "[", "{", ",", "=", "\\")  # of a statement that goes on
 # A line of a log, by its time or level, with a dict that begins like an answer.
 _LOGGED_DICT = re.compile(
     r"(?m)^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR)\b)[^\n{]{0,400}?[:=>-] ?"
@@ -101,7 +106,7 @@ _PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
 
 
 def _finds(paste: Paste) -> float:
-    text = paste.text
+    text = _below_script(paste.text)
     if paste.value is None and _message_below(text) is not None:
         return 0.9
     if paste.value is not None or is_script(text) or harmless(text) is not None:
@@ -111,6 +116,19 @@ def _finds(paste: Paste) -> float:
     if not _is_lines_of_json(text) and _read_without_class(text) is not None:
         return 0.8
     return 0.7 if _logged(text) is not None else 0.0
+
+
+def _below_script(text: str) -> str:
+    """Return what a script printed below itself: an object at the margin, which no statement of a script is."""
+    if not is_script(text):
+        return text
+    found = next((one for one in _AT_MARGIN.finditer(text) if not _goes_on(text, one.start())), None)
+    return text if found is None else text[found.start() :]
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Return whether a statement is open where a line begins."""
+    return text[max(0, at - _MAX_ABOVE) : at].rstrip().endswith(_OPEN)
 
 
 def _next_start(text: str, at: int = 0) -> re.Match[str] | None:
@@ -153,7 +171,8 @@ def _message_below(text: str) -> Printed | None:
 
 
 def _read(paste: Paste) -> Evidence:
-    found = _printed(paste.text)
+    text = _below_script(paste.text)
+    found = _printed(text)
     streamed = _streamed(found)
     if streamed:
         return _stream(streamed)
@@ -172,7 +191,7 @@ def _read(paste: Paste) -> Evidence:
         return forget_end(evidence)
     read = [(value, answer) for value in found if (answer := answer_of(value)) is not None]
     if not read:
-        return _within_content(paste.text)
+        return _within_content(text)
     value, answer = read[0]
     words = f"a printed `{class_of(value)}`" if class_of(value) else "a printed answer"
     notes = (CUT_NOTE,) if has_cut_answer(value) else ()
@@ -180,7 +199,7 @@ def _read(paste: Paste) -> Evidence:
         notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
     evidence = add_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
     is_langchains = class_of(value) in LANGCHAIN or "response_metadata" in value
-    is_without = evidence.finish_reason is None and (is_langchains or has_no_reason(paste.text))
+    is_without = evidence.finish_reason is None and (is_langchains or has_no_reason(text))
     return forget_end(evidence) if is_cut(evidence) or has_cut_end(value, evidence) or is_without else evidence
 
 

@@ -23,7 +23,7 @@ from prompt_debugger.core.base.text import has_any
 from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Request
 from prompt_debugger.core.evidence.answers.read import read_answer
 from prompt_debugger.core.evidence.errors.copied import error_of_text
-from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer
@@ -281,7 +281,7 @@ def _read_parts(message: JSONObject) -> list[JSONObject]:
 
 def _call(part: JSONObject) -> JSONObject:
     function = {"name": part.get("name"), "arguments": text_or_json(part.get("arguments"))}
-    return {"id": part.get("id"), "type": "function", "function": function}
+    return {"id": part.get("id") or UNKNOWN_ID, "type": "function", "function": function}
 
 
 def _content_of(event: JSONObject) -> JSONObject:

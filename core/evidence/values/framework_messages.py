@@ -78,6 +78,27 @@ def _parts_of(value: JSONObject) -> list[JSONObject]:
     return _items(value.get("content")) or _items(value.get("parts"))
 
 
+# Haystack, by the names of its fields: printed, or dumped.
+
+
+def _is_haystacks(value: JSONObject) -> bool:
+    is_dumped = any({"tool_call", "tool_call_result"} & one.keys() for one in _items(value.get("content")))
+    return ("_role" in value and "_content" in value) or (is_dumped and "role" in value)
+
+
+def _haystacks(value: JSONObject) -> list[JSONObject]:
+    parts = _items(value.get("_content", value.get("content")))
+    role = _ROLES.get(str(value.get("_role", value.get("role"))), "user")
+    results = [held for one in parts if (held := as_object(one.get("tool_call_result", one))) and "origin" in held]
+    if results:
+        return [result_of(as_object(one["origin"]).get("id"), one.get("result")) for one in results]
+    texts = [str(one["text"]) for one in parts if isinstance(one.get("text"), str)]
+    made = [held for one in parts if (held := as_object(one.get("tool_call", one))) and "tool_name" in held]
+    calls = [call_of(one["tool_name"], one.get("arguments"), one.get("id")) for one in made]
+    text = "\n".join(texts)
+    return [assistant_of(text or None, calls) if role == "assistant" else {"role": role, "content": text}]
+
+
 # LangChain and AutoGen, by their classes.
 
 
@@ -295,6 +316,7 @@ def _calls_from_aside(value: JSONObject) -> list[JSONObject]:
 
 _READERS: tuple[tuple[Callable[[JSONObject], bool], Callable[[JSONObject], list[JSONObject]]], ...] = (
     (_is_langchain, _langchain),
+    (_is_haystacks, _haystacks),
     (_is_opencode, _opencode),
     (is_of_dotnet, messages_of_dotnet),
     (_is_swe_agent, _swe_agent),

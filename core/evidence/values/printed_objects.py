@@ -114,6 +114,8 @@ def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
     """Return how an object without a class, or a dict, is read, by what it holds."""
     if "candidates" in value:
         return _gemini_of
+    if class_of(value.get("content")) == "Content":  # of an event of Google's Agent Development Kit
+        return _event_of
     choices = value.get("choices")
     if isinstance(choices, list) and any(_is_choice(as_object(choice)) for choice in choices):
         return _completion
@@ -131,6 +133,14 @@ def _reader_by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
 def _gemini_of(value: JSONObject) -> JSON:
     """Return an answer of Google's client with the names of its REST API; `None` if it is cut."""
     return None if CUT in value and not value.get("candidates") else _camel(plain(value))
+
+
+def _event_of(value: JSONObject) -> JSON:
+    """Return an event of a model as the answer that it keeps; `None` for one of a user, or one that is cut."""
+    content = as_object(value.get("content"))
+    if CUT in content or content.get("role") != "model":
+        return None
+    return _gemini_of({"candidates": [{"content": content, "finish_reason": value.get("finish_reason")}]})
 
 
 def _camel(value: JSON) -> JSON:
@@ -227,13 +237,19 @@ def _anthropic(value: JSONObject) -> JSON:
     blocks = value.get("content")
     if isinstance(blocks, str):
         return _message(value)
-    whole = [_block(as_object(block)) for block in blocks if not _is_cut(block)] if isinstance(blocks, list) else []
-    if not whole and CUT in value:
+    is_short = isinstance(blocks, list) and any(map(_is_shortened, blocks))
+    whole = [_block(as_object(one)) for one in as_list(blocks) if not _is_cut(one) and not _is_shortened(one)]
+    if not whole and (CUT in value or is_short):
         return None
     rest = as_object(plain({name: item for name, item in value.items() if name != "content"}))
     if CUT in value and any(map(_is_cut, blocks if isinstance(blocks, list) else ())):
         rest.pop("stop_reason", None)
     return {**rest, "type": "message", "role": "assistant", "content": list(whole)}
+
+
+def _is_shortened(block: JSON) -> bool:
+    """Return whether JavaScript printed a word in place of a call's input, as it does deep within an object."""
+    return as_object(block).get("input") in (["Object"], ["Array"])
 
 
 def _lone_block(value: JSONObject) -> JSON:

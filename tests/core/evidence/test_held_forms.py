@@ -353,6 +353,8 @@ def test_the_steps_of_smolagents_have_their_calls():
         "Calling tool: 'f' with arguments: " + " " * 50,
         "< HTTP/1.1 200 OK\n<\n* a\n{",
         "In [1]: a\n   ...: b\nOut[1]: ",
+        "r = c.create(\nMessage(id=",
+        "\nXError: a\n \n",
     ],
 )
 def test_these_forms_are_looked_for_in_linear_time(piece):
@@ -362,3 +364,179 @@ def test_these_forms_are_looked_for_in_linear_time(piece):
                 read_evidence(head + piece * count)
 
     assert grows_linearly(read, first=100)
+
+
+def test_a_request_and_its_answer_in_two_lines_of_a_log_are_one_exchange():
+    lines = [
+        {"msg": "start"},
+        {"msg": "asked", "request_id": "a1", "body": ASKED},
+        {"msg": "answered", "request_id": "a1", "body": answered(None, [called("Sow_bed")], "tool_calls")},
+    ]
+
+    def text(lines):
+        return "\n".join(map(json.dumps, lines))
+
+    assert codes(text(lines)) == ["PD501"]
+    assert codes(text([*lines[:2], {**lines[2], "request_id": "a2"}])) == []  # of another request
+    healthy = {**lines[2], "body": answered(None, [called()], "tool_calls")}
+    second = [{**line, "request_id": "a2"} for line in lines[1:]]
+    assert codes(text([*lines[:2], healthy])) == []
+    assert codes(text([*lines[:2], healthy, *second])) == ["PD501"]
+
+
+CALLS = {
+    "langfuse": lambda answer, tools: {
+        "observations": [
+            {"type": "SPAN", "input": None, "output": None},
+            {
+                "type": "GENERATION",
+                "input": json.dumps({**ASKED, "tools": [TOOL]} if tools else ASKED["messages"]),
+                "output": json.dumps(answer["choices"][0]["message"]),
+            },
+        ]
+    },
+    "litellm": lambda answer, tools: {
+        "call_type": "acompletion",
+        "model": "m",
+        "messages": ASKED["messages"],
+        "model_parameters": {"tools": [TOOL]} if tools else {},
+        "response": answer,
+    },
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_that_other_tools_recorded_are_a_request_and_its_answer(name):
+    def text(answer, *, tools=True):
+        return json.dumps(CALLS[name](answer, tools))
+
+    assert codes(text(answered(None, [called("Sow_bed")], "tool_calls"))) == ["PD501"]
+    assert codes(text(answered(None, [called()], "tool_calls"))) == []
+    assert codes(text(answered(WRITTEN), tools=False)) == ["PD426"]
+    assert read_evidence(text(answered(WRITTEN), tools=False)).request is None
+    lines = f"{text(answered(None, [called()], 'tool_calls'))}\n{text(answered(WRITTEN))}"
+    assert codes(lines) == ["PD426"]
+
+
+def test_datadogs_spans_have_the_answer():
+    def text(**message):
+        return json.dumps({"meta": {"span.kind": "llm", "output": {"messages": [{"role": "assistant", **message}]}}})
+
+    assert codes(text(content=WRITTEN)) == ["PD426"]
+    evidence = read_evidence(text(content="", tool_calls=[{"name": "sow", "arguments": {"bed": 2}}]))
+    assert evidence.chat.message["tool_calls"][0]["function"]["arguments"] == '{"bed": 2}'
+
+
+def test_bedrocks_log_of_invocations_has_request_and_answer():
+    used = {"toolUse": {"toolUseId": "t1", "name": "Sow_bed", "input": {"bed": 2}}}
+    tool = {"toolSpec": {"name": "sow", "inputSchema": {"json": {"type": "object", "properties": {}}}}}
+    asked = {"messages": [{"role": "user", "content": [{"text": "Sow"}]}], "toolConfig": {"tools": [tool]}}
+    answer = {"output": {"message": {"role": "assistant", "content": [used]}}, "stopReason": "tool_use"}
+    text = json.dumps(
+        {
+            "schemaType": "ModelInvocationLog",
+            "modelId": "x",
+            "input": {"inputBodyJson": asked},
+            "output": {"outputBodyJson": answer},
+        }
+    )
+
+    assert codes(text) == ["PD501"]
+    assert codes(text.replace("Sow_bed", "sow")) == []
+
+
+def test_the_file_of_a_notebook_has_what_its_cells_printed():
+    def text(printed):
+        output = {"output_type": "execute_result", "data": {"text/plain": [printed]}}
+        cell = {"cell_type": "code", "source": ["r = client.chat.completions.create(model=m)\n", "r"]}
+        cells = [{"cell_type": "markdown", "source": ["# Garden"]}, {**cell, "outputs": [output]}]
+        return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4})
+
+    assert codes(text(PRINTED % repr(WRITTEN))) == ["PD426"]
+    assert codes(text(PRINTED % "'Done.'")) == []
+
+
+def test_a_message_of_haystack_has_its_calls():
+    printed = (
+        "{'replies': [ChatMessage(_role=<ChatRole.ASSISTANT: 'assistant'>, _content=[TextContent(text=''), ToolCall("
+        "tool_name='sow', arguments={'bed': 2}, id='c1', extra=None)], _name=None, _meta={'model': 'm'})]}"
+    )
+    dumped = {"role": "assistant", "meta": {}, "name": None, "content": [{"text": WRITTEN}, {"tool_call": {}}]}
+
+    assert read_evidence(printed).chat.message["tool_calls"][0]["function"]["name"] == "sow"
+    assert codes(printed) == []
+    assert read_evidence(json.dumps([{"role": "user", "content": "Sow"}, dumped])).chat.message["content"] == WRITTEN
+
+
+def test_an_event_of_googles_agent_kit_has_the_answer():
+    def text(part, role="model"):
+        return f"content=Content(\n  parts=[\n    {part}\n  ],\n  role='{role}'\n) partial=None author='a' id='x'\n"
+
+    call = read_evidence(text("Part(function_call=FunctionCall(args={'bed': 2}, id='adk-1', name='sow'))"))
+
+    assert call.chat.message["tool_calls"][0]["function"]["name"] == "sow"
+    assert codes(text(f"Part(text={WRITTEN!r})")) == ["PD426"]
+    with pytest.raises(RequestError):
+        read_evidence(text("Part(text='Sow')", "user"))
+
+
+def test_a_last_message_with_a_call_in_the_older_form_is_an_answer():
+    def text(arguments):
+        call = {"name": "sow", "arguments": arguments}
+        asked = {"role": "user", "content": "Sow"}
+        return f"{[asked, {'role': 'assistant', 'content': '', 'function_call': call, 'extra': {}}]!r}"
+
+    assert codes(text('{"bed": 2, "row": "')) == ["PD320"]
+    assert codes(text('{"bed": 2}')) == []
+
+
+SCRIPT = 'r = client.chat.completions.create(model="m", messages=messages, tools=tools)\nprint(r)\n'
+
+
+def test_what_a_script_printed_below_itself_is_read():
+    assert codes(f"{SCRIPT}\nOutput:\n\n{PRINTED % repr(WRITTEN)}\n") == ["PD426"]
+    assert codes(f"{SCRIPT}\n{PRINTED % repr('Done.')}\n") == []
+
+
+def test_an_object_that_a_script_builds_is_not_what_it_printed():
+    built = f"answers = [\n{PRINTED % repr(WRITTEN)},\n]\n"
+
+    assert "PD426" not in " ".join(_codes_or_none(f"{SCRIPT}{built}"))
+
+
+def _codes_or_none(text):
+    with suppress(RequestError):
+        return codes(text)
+    return []
+
+
+def test_an_unknown_error_below_a_printed_answer_is_named():
+    raised = "Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'x'\n"
+    text = f"{SCRIPT}{PRINTED % repr('Done.')}\n{raised}"
+
+    assert "The error that a program reports below the answer was not examined: KeyError: 'x'." in shown(text).notes
+
+
+def test_an_empty_list_of_powershell_is_no_call():
+    text = "role       : assistant\ncontent    : Done.\ntool_calls : {}\n"
+
+    assert codes(text) == []
+
+
+def test_a_block_whose_input_a_console_shortened_is_left_out():
+    def text(shown):
+        block = f"{{ type: 'tool_use', id: 't1', name: 'sow', input: {shown} }}"
+        head = "{\n  type: 'message',\n  role: 'assistant',\n  content: [\n    { type: 'text', text: 'I sow.' },\n"
+        return f"{head}    {block}\n  ],\n  stop_reason: 'tool_use'\n}}\n"
+
+    assert codes(text("[Object]")) == []
+    assert read_evidence(text("{ bed: 2 }")).chat.message["tool_calls"][0]["function"]["name"] == "sow"
+
+
+def test_a_line_of_sglangs_log_in_json_has_the_raw_output():
+    line = {"timestamp": "2026-11-01T00:00:00", "event": "request.finished", "rid": "b1", "obj": {"stream": False}}
+    out = {"text": WRITTEN, "meta_info": {"finish_reason": {"type": "stop"}}}
+
+    assert read_evidence(json.dumps({**line, "out": out})).raw == WRITTEN
+    with pytest.raises(RequestError):
+        read_evidence(json.dumps({**line, "obj": {"stream": True}, "out": out}))
