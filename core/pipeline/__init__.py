@@ -23,7 +23,7 @@ from prompt_debugger.core.pipeline.parsers import (
 from prompt_debugger.core.pipeline.progress import Progress
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.pipeline.release_questions import parsers_to_ask
-from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
+from prompt_debugger.core.pipeline.render_only import check_rendered, model_of_others, render_request
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
     is_server_parser,
@@ -60,6 +60,7 @@ __all__ = [
     "load_examples",
     "load_recording",
     "message_from_outcome",
+    "model_of_others",
     "output_of_trace",
     "parser_of_server",
     "parsers_to_ask",

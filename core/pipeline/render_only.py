@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from prompt_debugger.core.base.assets import LAB_MODEL_NAME
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import Prompt, Request, Server, Trace
 from prompt_debugger.core.pipeline.diagnosis import read_trace
@@ -15,6 +16,9 @@ from prompt_debugger.core.sandbox import in_thread
 
 async def render_request(request: Request, target: Target) -> Trace:
     """Return a run up to the prompt: local render, and the findings on request and prompt.
+
+    Where the lab model's template takes the place of another model's, its prompt is shown and said to be that, and
+    the findings are those on the request alone.
 
     Raises:
         RenderError: The named tokenizer cannot be loaded.
@@ -31,7 +35,22 @@ async def render_request(request: Request, target: Target) -> Trace:
         vocabulary=renderer.vocabulary,
         notes=() if local is not None else (failure or renderer.note,),
     )
-    return await check_rendered(trace, renderer.special_texts)
+    model = "" if target.tokenizer or target.chat_template or not target.lab.is_lab_model else model_of_others(request)
+    if not model:
+        return await check_rendered(trace, renderer.special_texts)
+    alone = await check_rendered(Trace(request), frozenset())
+    note = f"Rendered with the template of the lab model: that of `{model[:60]}` is not known here."
+    if local is None:
+        note = f"The template of `{model[:60]}` is not known here, and that of the lab model refuses this request."
+    shown = None if local is None else replace(local, note=note)
+    return replace(trace, local_prompt=shown, notes=(note,), findings=alone.findings)
+
+
+def model_of_others(request: Request) -> str:
+    """Return the model that a request is for, if the lab model's template cannot be that model's; else ""."""
+    model = request.body.get("model")
+    has_own = isinstance(request.body.get("chat_template"), str)
+    return model if isinstance(model, str) and model not in ("", LAB_MODEL_NAME) and not has_own else ""
 
 
 def _render(renderer: Renderer, request: Request) -> tuple[Prompt | None, str]:

@@ -6,8 +6,9 @@ import argparse
 import asyncio
 
 from prompt_debugger.core.base.errors import RenderError
-from prompt_debugger.core.base.types import Finding, JSONObject, Prompt, Request
-from prompt_debugger.core.pipeline import Target, case_setup, render_case, render_on_server
+from prompt_debugger.core.base.types import Finding, JSONObject, Prompt, Request, Trace
+from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.pipeline import Target, case_setup, model_of_others, render_case, render_on_server
 from prompt_debugger.core.report import prompt_to_json, prompt_to_terminal
 from prompt_debugger.ui.cli.case_lines import answered
 from prompt_debugger.ui.cli.cases import run_cases
@@ -57,10 +58,14 @@ def _run(options: argparse.Namespace) -> int:
         options.request = "-"
     request = read_request_file(options.request)
     case = _case(request, defaults)
+    is_named = bool({"tokenizer", "chat_template"} & defaults.keys())
     if options.endpoint:
         prompt, findings = _from_server(request, options)
     else:
         prompt, findings = render_case(case)
+        if not is_named and (model := model_of_others(request)):
+            log(f"It is not the template of `{model}`: what is found is what the request shows without a prompt.")
+            findings = diagnose_trace(Trace(request))
     document = prompt_to_json(prompt, findings=findings)
     if not options.json:
         print_text(prompt_to_terminal(prompt, findings))

@@ -30,7 +30,7 @@ def unserved_payload(error: DebuggerError, *, is_rendered: bool, why: str = "", 
         detail = f"Not run either: {as_sentence(error.message)} {error.hint}"
         return verdict_strip("error", _BADGES["RenderError"], why, tone="error", detail=detail, open="render", run=run)
     sentence = f"{'Rendered, not run' if is_rendered else 'Not run'}: {as_sentence(error.message)}"
-    return verdict_strip("done", "NO SERVER", sentence, detail=error.hint, open="render", run=run)
+    return verdict_strip("done", "NO SERVER", sentence, detail=f"{why} {error.hint}".strip(), open="render", run=run)
 
 
 def error_payload(error: DebuggerError, *, run: int = 0, bare: Sequence[JSON] = ()) -> str:

@@ -67,6 +67,23 @@ async def test_without_a_server_a_request_is_rendered_and_checked_anyway(handler
     assert unpack_payload(updates[-1].payloads["prompt_tokens"])[0]
 
 
+async def test_the_lab_models_template_says_nothing_about_a_request_to_another_model(handlers):
+    request = {
+        "model": "org/another-model",
+        "messages": [{"role": "user", "content": "Say hi"}],
+        "chat_template_kwargs": {"enable_thinking": False},
+    }
+    [_, *own] = [update async for update in handlers.run(json.dumps({**request, "model": "lab-model"}), fields())]
+    updates = [update async for update in handlers.run(json.dumps(request), fields())]
+    trace, said = updates[-1].trace, strip([one.payloads for one in updates])
+
+    assert "PD209" in {finding.code for finding in own[-1].trace.findings}  # true of the lab model's template
+    assert trace.findings == ()
+    assert "<|im_user|>user<|im_middle|>Say hi<|im_end|>" in trace.local_prompt.text
+    assert trace.local_prompt.note in said["detail"]
+    assert "template of the lab model: that of `org/another-model` is not known" in said["detail"]
+
+
 async def test_without_a_server_a_request_that_cannot_be_read_is_still_an_error(handlers):
     steps = await run(handlers, "{")
 
