@@ -210,6 +210,7 @@ def _joined_literals(text: str) -> str | None:
 
 def _unescaped_once(text: str) -> str | None:
     """Undo the escapes of a text that was copied out of a JSON string: all of its quotes are escaped."""
+    text = text.replace('\\\n"', '\\"')  # a width broke an escape
     if not (has_any(text, ('\\"', "\\u201")) or _breaks_between_tags(text)) or _BARE_QUOTE.search(text) is not None:
         return None
     text = join_full_lines(text.strip("\n")) or text  # a terminal wrapped a text that had no line ends

@@ -39,6 +39,7 @@ _HEADER = re.compile(
 _KEY = re.compile(
     r'"\w{0,40}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n]{0,40}"?\s{0,4}[}\]]|[>\n]\s{0,4}\{(?:\.{3,}|…)\w|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)\s{0,4}:'
     r'|(?:\A|[>\n{,])\s{0,4}(?:\.{3,}|…)\w{0,40}"\s{0,4}:|[{,]\s{0,4}"\w{0,40}(?:\.{3,}|…)[|\uff5c]?\w?>'
+    r'|[{,]\s{0,4}"\w{1,40}(?:\.{3,}|…)\s{0,4}"[^"\n]{0,80}"\s{0,4}[}\],]'  # a key, up to its value
 )
 _JOINED = re.compile(r'\w"(?:\.{3,}|…)\w{1,40}"')  # a string's end, and what was left out up to within another one
 _JOINED_ESCAPE = re.compile(r'[,{]\s{0,4}"\w{0,40}(?:\.{3,}|…)[^"\n\\]{0,40}\\"')  # a key, the rest of a quoted text

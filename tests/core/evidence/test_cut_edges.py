@@ -284,6 +284,15 @@ def test_an_escape_that_a_terminal_broke_is_joined():
     assert clean(wrapped).text == CALL
 
 
+def test_an_escaped_quote_that_a_terminal_broke_is_joined():
+    text = KIMI.replace('"', '\\"')
+    place = text.index('\\"') + 1
+    command = 'curl localhost \\\n"-d" \\\n"{}"'
+
+    assert clean(f"{text[:place]}\n{text[place:]}").text == KIMI
+    assert clean(command).text == command
+
+
 def test_typographic_quotes_within_a_string_are_those_of_the_text():
     text = json.dumps(json.dumps(ANSWER).replace("\\", "").replace('"', "\u201d"))
 

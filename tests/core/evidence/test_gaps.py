@@ -86,6 +86,7 @@ def test_a_gap_is_told_from_three_dots_that_were_written(text, is_one):
         '<tool_call>\n{"name": "book", <snip>}\n</tool_call>',
         '<tool_call>\n{"name": "book", "arguments": {"city"…lo"}}\n</tool_call>',
         '<tool_call>\n{"name": "book", "arguments": {"ci…l>',
+        '<tool_call>\n{"name": "book", "arguments": {"seat… "12A"}}\n</tool_call>',
     ],
 )
 def test_a_raw_output_that_was_shortened_is_not_read(text):
