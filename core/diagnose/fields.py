@@ -111,6 +111,13 @@ def ids_of_other_calls(request: Request) -> frozenset[str]:
     return frozenset(call_id for item in kinds if isinstance(call_id := item.get("call_id"), str))
 
 
+def content_parts(request: Request) -> Iterator[tuple[str, str]]:
+    """Yield the path and the type of every part of every message's content, in order."""
+    for index, message in numbered_messages(request):
+        for number, part in enumerate(as_list(message.get("content"))):
+            yield f"messages[{index}].content[{number}]", as_text(as_object(part).get("type")) or ""
+
+
 def message_texts(request: Request) -> Iterator[TextField]:
     """Yield every text of every message's content, text parts included, in order."""
     for index, message in numbered_messages(request):

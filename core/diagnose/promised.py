@@ -24,6 +24,12 @@ class Promise(NamedTuple):
     schema: JSON
 
 
+_OF_OTHER_APIS = (
+    *("text.format", "output_config.format", "output_format"),
+    *("generationConfig.responseJsonSchema", "generationConfig.responseSchema", "generationConfig.responseMimeType"),
+)
+
+
 class Breach(StrEnum):
     """How an answer without a call breaks a promise of JSON."""
 
@@ -38,7 +44,23 @@ class Breach(StrEnum):
 def promised_json(trace: Trace) -> Promise | None:
     """Return the JSON that the request promises; `None` if it promises none."""
     body = body_of(trace)
-    return _promise_of(body) or _promise_of(as_object(body.get("extra_body")), "extra_body.")
+    found = _promise_of(body) or _promise_of(as_object(body.get("extra_body")), "extra_body.")
+    return None if found is None else found._replace(field=_named(trace, found.field))
+
+
+def _named(trace: Trace, field: str) -> str:
+    """Return the field by the name that it has in the API that was asked."""
+    if field != "response_format":
+        return field
+    if any(notice.field == "format" for notice in trace.request.notices):
+        return "format"
+    native = trace.request.native or {}
+    return next((path for path in _OF_OTHER_APIS if _holds(native, path)), field)
+
+
+def _holds(body: JSONObject, path: str) -> bool:
+    head, _, name = path.rpartition(".")
+    return name in (as_object(body.get(head)) if head else body)
 
 
 def _promise_of(fields: JSONObject, prefix: str = "") -> Promise | None:

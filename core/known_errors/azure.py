@@ -40,6 +40,16 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SETTING,
     ),
     KnownError(
+        "Model {name:word} is enabled only for api versions {version:word} and later",
+        Stage.REQUEST,
+        "The `api-version` in the address is older than the model of that deployment.",
+        "Ask with that `api-version`, or a later one, in the address: clients have it in a setting (`api_version`, "
+        "`AZURE_OPENAI_API_VERSION`). Deployment and request need no change.",
+        "https://github.com/Azure-Samples/azure-search-openai-demo/issues/2496",
+        example="Model o3-mini is enabled only for api versions 2024-12-01-preview and later",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
         "{name:word} value as {value:word} is enabled only for api versions {version:word} and later",
         Stage.REQUEST,
         "The `api-version` in the address is older than the form that the request asks for.",

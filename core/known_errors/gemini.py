@@ -57,6 +57,19 @@ SENTENCES: tuple[KnownError, ...] = (
         field="tools",
     ),
     KnownError(
+        'Unknown name "{name:word}" at \'generation_config.response_schema{within}: Cannot find field',
+        Stage.REQUEST,
+        "The schema of the answer has a keyword that `responseSchema` does not take: it knows a part of OpenAPI, "
+        "without `additionalProperties`, `$schema`, `$ref` and `const`.",
+        "Send the schema as `responseJsonSchema` (`response_json_schema`), which takes JSON Schema; or take that "
+        "keyword out of it in every place that the message lists (pydantic writes `additionalProperties` for "
+        '`dict[str, …]` and for `extra="forbid"`).',
+        "https://ai.google.dev/gemini-api/docs/structured-output",
+        example='Invalid JSON payload received. Unknown name "additional_properties" at '
+        "'generation_config.response_schema.properties[0].value': Cannot find field.",
+        field="response_format",
+    ),
+    KnownError(
         "Unknown name \"{name:word}\" at 'generation_config{within}': Cannot find field",
         Stage.REQUEST,
         "The API reads bodies strictly, and has no field of this name at that place. It may belong elsewhere, as "

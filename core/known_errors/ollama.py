@@ -37,6 +37,17 @@ SENTENCES: tuple[KnownError, ...] = (
         field="think",
     ),
     KnownError(
+        'invalid think value: "{value:word}" (must be ',
+        Stage.REQUEST,
+        "`think` is a text other than the levels. On and off are booleans: in quotation marks, `true` and `false` are "
+        "texts.",
+        "Send `true` or `false` without quotation marks, or one of the levels that the message lists. In Ollama's "
+        "command line, write `/set think` or `/set nothink`; a model that always thinks (gpt-oss) takes levels only.",
+        "https://github.com/ollama/ollama/issues/17837",
+        example='invalid think value: "false" (must be "high", "medium", "low", "max", true, or false)',
+        field="think",
+    ),
+    KnownError(
         "failed to create tool parser",
         Stage.PARSE,
         "Ollama derives how calls are read from the model's template, and found no form of calls in it.",

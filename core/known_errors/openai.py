@@ -9,6 +9,17 @@ MAKER = "OpenAI"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "Invalid content type. image_url is only supported by certain models.",
+        Stage.REQUEST,
+        "A message contains an image, and the model that received it reads none. At a router, that is the model of the "
+        "provider that it chose.",
+        "Name a model that reads images; at a router, choose a provider that serves the model with images. Otherwise "
+        "leave the image out, also those of earlier messages.",
+        "https://github.com/danny-avila/LibreChat/issues/6333",
+        field="messages",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
         "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
         Stage.REQUEST,
         "Calls in the history have no result.",

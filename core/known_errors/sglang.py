@@ -12,6 +12,19 @@ _PROTOCOL = "sglang/srt/entrypoints/openai/protocol.py"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "An exception occurred while loading multimodal data",
+        Stage.REQUEST,
+        "The request's media could not be read, or the prompt contains more placeholders than the request has media, "
+        "as one is written in a text.",
+        "The words after the colon say which. Where there are none, or a line above says `More 'IMAGE' tokens found`, "
+        "look for a placeholder such as `<|image_pad|>` in the texts of messages and results of tools, and take it "
+        "out or write it differently.",
+        "sglang/srt/multimodal/processors/base_processor.py: load_mm_data",
+        example="An exception occurred while loading multimodal data: Error while loading data",
+        field="messages",
+        look=Look.PLACEHOLDER_IN_TEXT,
+    ),
+    KnownError(
         "Messages cannot be empty.",
         Stage.REQUEST,
         "The request contains no message.",

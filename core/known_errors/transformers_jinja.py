@@ -165,6 +165,17 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.SETTING,
     ),
     KnownError(
+        "Unexpected message role.",
+        Stage.RENDER,
+        "A message has a role for which the template (of Qwen 3.5 and later, and of models made from them) has no "
+        "branch; it knows `system`, `user`, `assistant` and `tool`.",
+        "Send `developer` as `system`, at the beginning, `function` as `tool`, and the model's own turns as "
+        "`assistant`. A client or server that changes roles (`human`, `ai`, `bot`) has a setting for them.",
+        "https://github.com/mudler/LocalAI/issues/10659",
+        field="messages",
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
         "'{name:word}' is undefined",
         Stage.RENDER,
         "The template uses a name that is not defined.",

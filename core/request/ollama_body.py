@@ -80,6 +80,8 @@ def _add_images(content: JSON, message: JSONObject, index: int, work: BodyWork) 
 
 
 def _field(name: str, option: JSON, work: BodyWork) -> None:
+    if name == "format" and option:
+        work.note_loss(name, "`format` was read as `response_format`.")
     match name:
         case "options":
             _options(as_object(option), work)

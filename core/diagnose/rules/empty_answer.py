@@ -32,6 +32,7 @@ from prompt_debugger.core.base.types import JSON, Certainty, ChatResult, JSONObj
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, is_unexpected_call, words_of_end
 from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
+from prompt_debugger.core.diagnose.promised import promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.thinking_budget_eaten import reasoning_tokens_of
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message
@@ -76,11 +77,12 @@ def find(trace: Trace) -> Iterator[Report]:
             fix=_ENABLE if is_unexpected else _SIMPLER,
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message) and not _has_more(trace):
-        yield (
-            _report_lost(trace, chat)
-            or _report_streamed(trace, chat)
-            or _report_empty(chat, hosted_by(trace), is_whole=body_of(trace).get("stream") is False)
-        )
+        report = _report_lost(trace, chat) or _report_streamed(trace, chat)
+        if report is None:
+            report = _report_empty(chat, hosted_by(trace), is_whole=body_of(trace).get("stream") is False)
+            if report.certainty is Certainty.OBSERVED and promised_json(trace) is not None:  # which is reported alone
+                return
+        yield report
 
 
 def _report_lost(trace: Trace, chat: ChatResult) -> Report | None:

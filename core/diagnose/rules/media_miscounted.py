@@ -24,10 +24,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.json_values import as_list, as_object, as_text
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
-from prompt_debugger.core.diagnose.fields import numbered_messages, texts_inside
+from prompt_debugger.core.diagnose.fields import content_parts, texts_inside
 from prompt_debugger.core.diagnose.markers import MEDIA_PLACEHOLDERS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, in_prompt, in_request, prompt_of
@@ -39,7 +38,7 @@ _IMAGES = frozenset({"image", "image_url", "input_image"})
 def find(trace: Trace) -> Iterator[Report]:
     """Count images and the runs of the placeholder."""
     prompt = prompt_of(trace)
-    images = [path for path, kind in _parts(trace) if kind in _IMAGES]
+    images = [path for path, kind in content_parts(trace.request) if kind in _IMAGES]
     if prompt is None or not images:
         return
     token = next((text for text in MEDIA_PLACEHOLDERS if text in prompt.text), None)
@@ -60,12 +59,6 @@ def find(trace: Trace) -> Iterator[Report]:
             "`--chat-template-content-format openai`)."
         ),
     )
-
-
-def _parts(trace: Trace) -> Iterator[tuple[str, str]]:
-    for index, message in numbered_messages(trace.request):
-        for number, part in enumerate(as_list(message.get("content"))):
-            yield f"messages[{index}].content[{number}]", as_text(as_object(part).get("type")) or ""
 
 
 RULE: Rule = TraceRule(

@@ -37,11 +37,28 @@ from prompt_debugger.core.diagnose.markers import CHANNEL
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.promised import Breach, Promise, breach_of, promised_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, in_message, in_request
+from prompt_debugger.core.diagnose.thinking import switched_off, thinks_by_effort
+from prompt_debugger.core.diagnose.thought_switches import is_ollamas_own
+from prompt_debugger.core.diagnose.trace_queries import TracePart, completion_tokens, in_message, in_request
+from prompt_debugger.core.diagnose.words import counted
 
 _SEES_NO_END = Step(
     "Ask with thinking switched off, and compare: servers constrain what follows the reasoning, and where the "
     "reasoning parser does not see its end, nothing. If it is right then, report it to the authors of that parser."
+)
+_OF_A_PART = "Check that the server supports this part of the schema: some drop an unsupported constraint silently."
+_WITH_THINKING = (
+    "Ask without `{off}`, and compare: some servers apply the constraint only after the reasoning, which is not "
+    "written then."
+)
+_AT_TENSORRT = (
+    "Start the server with `guided_decoding_backend: xgrammar` in the file of `--extra_llm_api_options`; without it, "
+    "`trtllm-serve` answers as if `response_format` had not been sent. If that does not help, update TensorRT-LLM: "
+    "some releases enforce JSON, but not the schema (NVIDIA/TensorRT#4855)."
+)
+_AT_OLLAMA = (
+    "Update Ollama, and compare with another build of the same model: some releases ignore `format` for MLX builds "
+    "(ollama/ollama#17183)."
 )
 _FENCE = re.compile(r"\A\s*+```\w{0,10}\n(.*?)\n?```", re.DOTALL)
 
@@ -60,11 +77,14 @@ def find(trace: Trace) -> Iterator[Report]:
     if kind is Breach.CUT:
         yield _cut_short(trace, promise, content, words)
     elif kind is Breach.SCHEMA:
+        is_other_type = words.startswith("$: ") and " is not of type " in words
         yield Report(
             title=f"The answer is JSON, but violates the schema that `{promise.field}` gives.",
-            detail=f"Content is {content[:80]!r}: {words}. The server did not enforce it.{_echo(content)}",
+            detail=f"Content is {content[:80]!r}: {words}. The server did not enforce "
+            + ("any of it." if is_other_type else "it.")
+            + _echo(content),
             evidence=evidence,
-            fix="Check that the server supports this part of the schema: some drop an unsupported constraint silently.",
+            fix=(_enforced(trace, promise),) if is_other_type else _OF_A_PART,
         )
     elif kind is Breach.REPEATED:
         yield Report(
@@ -75,6 +95,8 @@ def find(trace: Trace) -> Iterator[Report]:
             "model went on after a complete document, which the server's constraint did not prevent: report it to "
             "the server's authors. If it happens with tools, offer none in the request that asks for the document.",
         )
+    elif kind is Breach.IGNORED and not content.strip():
+        yield _nothing(trace, promise)
     elif kind is Breach.IGNORED and CHANNEL.match(content) is None:  # which has its own rule
         yield Report(
             title=f"The answer is not the JSON that `{promise.field}` promises.",
@@ -85,12 +107,39 @@ def find(trace: Trace) -> Iterator[Report]:
             evidence=evidence,
             fix=(
                 *([] if reasoning_of(trace.chat.message) is None else [_SEES_NO_END]),
-                Step(
-                    f"Check that this server and its release read `{promise.field}`, and that it supports this schema: "
-                    "some drop an unsupported constraint silently."
-                ),
+                _enforced(trace, promise),
             ),
         )
+
+
+def _nothing(trace: Trace, promise: Promise) -> Report:
+    """Report an empty answer: no constraint allows it, so it was not applied, or what was written was removed."""
+    off = switched_off(trace)
+    is_of_ollama = is_ollamas_own(trace.chat)
+    written = completion_tokens(trace)
+    counts = "" if not written else f" The server counted {counted(written, 'token')} of output."
+    always = " This model always thinks; it takes only levels." if thinks_by_effort(trace) else ""
+    return Report(
+        title=f"The answer is empty where `{promise.field}` promises JSON.",
+        detail=f"Empty text is not JSON: the constraint was not applied, or a parser removed what was written.{counts}",
+        evidence=(in_message("content", ""), in_request(promise.field, promise.kind)),
+        fix=(
+            *([] if off is None else [Step(_WITH_THINKING.format(off="think" if is_of_ollama else off) + always)]),
+            _enforced(trace, promise),
+        ),
+    )
+
+
+def _enforced(trace: Trace, promise: Promise) -> Step:
+    """Return what to check where a constraint was not applied at all."""
+    if trace.server_kind == "tensorrt-llm":
+        return Step(_AT_TENSORRT)
+    if is_ollamas_own(trace.chat):
+        return Step(_AT_OLLAMA)
+    return Step(
+        f"Check that this server and its release read `{promise.field}`, and that it supports this schema: "
+        "some drop an unsupported constraint silently."
+    )
 
 
 def _echo(content: str) -> str:

@@ -29,7 +29,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.fields import content_of, content_parts, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
 from prompt_debugger.core.diagnose.output_limit import MORE_OUTPUT, more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -46,6 +46,12 @@ from prompt_debugger.core.diagnose.trace_queries import (
 from prompt_debugger.core.diagnose.words import counted
 
 _REASONING_TOKENS = re.compile(r"(?<!\\)\"reasoning_tokens\"\s{0,8}:\s{0,8}(\d{1,9})")
+_NO_TOKENS = re.compile(r"(?<!\\)\"completion_tokens\"\s{0,8}:\s{0,8}0\s{0,8}[,}]")
+_IMAGES = ("image_url", "input_image", "image")
+_UNREAD_IMAGE = (
+    "Check that the server can read `{path}`: some answer 200 with nothing where an image cannot be fetched. Send it "
+    "as `data:image/png;base64,…`."
+)
 _TOLERANCE = 2  # servers differ in whether they count what opens and ends an answer
 _LESS = Step(
     'Send `"reasoning_effort": "low"` where the question needs little thinking.', request={"reasoning_effort": "low"}
@@ -82,6 +88,9 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
     """Report an empty message that a limit ended; how much was reasoning is known where the server counts it."""
     if chat.error or returned_calls(trace) or _shows_text(chat):
         return
+    if not chat.deltas and _NO_TOKENS.search(chat.body) is not None:
+        yield _never_began(trace, chat)
+        return
     count, hidden = completion_tokens(trace), reasoning_tokens_of(chat)
     is_all = hidden is not None and hidden > 0 and (count is None or hidden >= count - _TOLERANCE)
     amount = "the whole budget" if not count else f"the whole budget of {counted(count, 'token')}"
@@ -96,6 +105,27 @@ def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
         evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
         fix=(more_output(trace), _less(trace)),
         certainty=Certainty.OBSERVED if is_all else Certainty.INFERRED,
+    )
+
+
+def _never_began(trace: Trace, chat: ChatResult) -> Report:
+    """Report an answer for which no token was counted: no limit ended what did not begin."""
+    media = [path for path, kind in content_parts(trace.request) if kind in _IMAGES]
+    steps = (
+        *((Step(_UNREAD_IMAGE.format(path=media[0])),) if media else ()),
+        Step(
+            "Check the server's log for that moment: an error before the first token does not show in the answer. If "
+            "the prompt fills the context, shorten it."
+        ),
+        Step("Raise `max_tokens` if this server never counts tokens: then the limit may have been reached."),
+    )
+    return Report(
+        title=f"The answer is empty, and finish_reason is `{chat.finish_reason}` although no token was counted.",
+        detail="The message contains no text, no call and no reasoning, and the server counted 0 tokens of output: "
+        "either it does not count, or the model did not begin to write.",
+        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        fix=steps,
+        certainty=Certainty.INFERRED,
     )
 
 

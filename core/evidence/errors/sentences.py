@@ -46,6 +46,7 @@ _STACK = re.compile(
     # The log's next entry.
     r"|\n[ \t]{0,8}(?:\([\w. -]{1,60} pid=\d{1,9}\) ?)?"
     r"(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)(?::[ \t]|[ \t]{1,4}(?:\d|\[))"
+    r"|\n[ \t]{0,8}\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\]\n]{0,40}\] "
     r"|(?<=\(status code: \d\d\d\))[ \t]{0,8}\n"  # with which Ollama's client ends its errors
     # What a tracker's form asks for below it.
     r"|\n[ \t]{0,4}(?:OS|Operating [Ss]ystem|Environment|Platform|(?:[\w.-]{1,30} ){0,2}[Vv]ersion):[ \t]{1,4}\S"

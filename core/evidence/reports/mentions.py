@@ -55,7 +55,7 @@ _NAMES = {
     "ovms": r"ovms|openvino model server",
 }
 _SOFTWARE = tuple(
-    (kind, re.compile(rf"(?<![A-Za-z0-9-])(?:{names})(?![A-Za-z0-9]|-mlx)", re.IGNORECASE))
+    (kind, re.compile(rf"(?<![A-Za-z0-9-])(?:{names})(?![A-Za-z0-9]|[-_]mlx)", re.IGNORECASE))
     for kind, names in _NAMES.items()
 )
 _VERSIONED = {

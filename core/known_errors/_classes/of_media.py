@@ -39,7 +39,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|number of (?:images?|media|bitmaps|placeholders|videos?|audios?)\b.{0,80}?(?:match|tokens?|"
         r"bitmaps|placeholders)|(?:mismatch|mismatched).{0,60}?(?:image|video|audio) tokens?"
         r"|placeholders?.{0,60}?(?:images?|videos?|audios?)|tokens to \d{1,7} placeholders"
-        r"|more .{1,80}? tokens found than (?:corresponding )?(?:data items|images?)"
+        r"|more .{1,80}? tokens found than (?:corresponding )?(?:data items|data provided|images?)"
         r"|found more .{1,60}? placeholders in (?:the )?(?:input )?prompt"
         r"|mismatch between the (?:images|videos|audios)\b.{0,60}?placeholders?",
         Stage.RENDER,

@@ -239,6 +239,33 @@ CLASSES: tuple[ErrorClass, ...] = (
         unless=r"cannot be broadcast|roles? must|function: got (?:undefined|null)value",
     ),
     ErrorClass(
+        "template-not-one",
+        r"expected string or bytes-like object, got 'dict'|'dict' object has no attribute '(?:replace|strip|find)'",
+        Stage.RENDER,
+        Cause.TEMPLATE,
+        "The tokenizer has several chat templates, and the server expects one",
+        "`chat_template` of this tokenizer is a table of named templates (`default`, `tool_use`, `rag`), and the "
+        "program takes it for the text of one.",
+        "Write the template that you need into a file and start the server with `--chat-template FILE`, or leave only "
+        "that one in `chat_template` of `tokenizer_config.json`; a newer release may choose one by itself. The request "
+        "needs no change.",
+        around=r"template_manager|_detect_reasoning_pattern|chat_template",
+        is_distinctive=False,
+    ),
+    ErrorClass(
+        "content-not-parts",
+        r"string indices must be integers",
+        Stage.RENDER,
+        Cause.REQUEST,
+        "The processor expects the content of every message as a list of parts",
+        "`apply_chat_template` of a processor reads the parts of each message, and the content of one is a text, often "
+        "that of the system message.",
+        'Write the content of all messages as parts (`[{"type": "text", "text": "…"}]`), or update transformers: newer '
+        "releases take a text as well.",
+        around=r"processing_utils",
+        is_distinctive=False,
+    ),
+    ErrorClass(
         "roles-of-template",
         r"\bonly (?:the )?(?P<name>(?:(?:system|systemm|user|assistant|tool|developer|model|and|,|/|or"
         r"|'\w+')\W{1,3}){2,9})"

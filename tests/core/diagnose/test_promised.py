@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Request, Trace
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Notice, Request, Trace
 from prompt_debugger.core.diagnose.promised import (
     Breach,
     breach_of,
@@ -141,3 +141,25 @@ def test_a_promise_that_is_kept_or_that_something_else_takes_the_place_of(
 
     assert breach_of(trace, promise) is None
     assert breach_of(asked({"guided_json": SCHEMA}), promise) is None
+
+
+@pytest.mark.parametrize(
+    ("native", "notices", "field"),
+    [
+        ({"text": {"format": {"type": "json_object"}}}, (), "text.format"),
+        ({"output_config": {"format": {}}}, (), "output_config.format"),
+        ({"generationConfig": {"responseSchema": {}}}, (), "generationConfig.responseSchema"),
+        ({"text": {"verbosity": "low"}}, (), "response_format"),
+        (None, (Notice("format", "x"),), "format"),
+        (None, (Notice("think", "x"),), "response_format"),
+    ],
+    ids=str,
+)
+def test_a_promise_is_named_as_the_api_that_was_asked_calls_it(
+    native: JSONObject | None, notices: tuple[Notice, ...], field: str
+) -> None:
+    request = Request({"response_format": {"type": "json_object"}}, "", notices=notices, native=native)
+    promise = promised_json(Trace(request))
+
+    assert promise is not None
+    assert promise.field == field

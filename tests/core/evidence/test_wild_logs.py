@@ -262,3 +262,30 @@ def test_a_file_that_is_named_after_a_server_says_nothing_of_who_raised():
     )
 
     assert "a traceback of the OpenAI client" in refused(text)
+
+
+def test_the_words_of_an_exception_end_where_the_servers_log_goes_on():
+    trace = (
+        "Traceback (most recent call last):\n"
+        '  File "/a/sglang/srt/multimodal/processors/base_processor.py", line 9, in load\n'
+        "    raise RuntimeError(\n"
+        "RuntimeError: An exception occurred while loading multimodal data: {}\n"
+        '[2026-01-02 03:04:05 TP0] INFO:     127.0.0.1:9 - "POST /v1/chat/completions HTTP/1.1" 500 Internal\n'
+    )
+    empty, broken = said(trace.format("")), said(trace.format("[2026] is no picture"))
+
+    assert "more placeholders than the request has media" in empty
+    assert "POST" not in empty
+    assert "[2026] is no picture" in broken
+    assert "POST" not in broken
+
+
+def test_a_log_of_a_server_with_a_longer_name_is_not_of_vllm():
+    words = "ERROR:{}.models.mllm:Failed to process image: 404 Client Error: NOT FOUND for url: https://a.example/b"
+
+    def target(name):
+        trace = asyncio.run(show_evidence(read_evidence(words.format(name))))
+        return trace.server_kind
+
+    assert target("vllm") == "vllm"
+    assert target("vllm_mlx") == ""
