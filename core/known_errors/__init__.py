@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from prompt_debugger.core.base.discover import discover
 from prompt_debugger.core.base.errors import PluginError
-from prompt_debugger.core.known_errors._causes import cause_of_words
+from prompt_debugger.core.known_errors._causes import cause_of_words, is_of_loading
 from prompt_debugger.core.known_errors._classes import CLASSES as ERROR_CLASSES
 from prompt_debugger.core.known_errors._classes import classes_of
 from prompt_debugger.core.known_errors._classes.base import Classified
@@ -41,6 +41,7 @@ __all__ = [
     "classes_of",
     "field_in",
     "innermost",
+    "is_of_loading",
     "is_request_path",
     "json_break",
     "quoted_output",

@@ -54,6 +54,7 @@ QUOTA = AccountWords(
         r"exceeded your (?:current |monthly )?(?:quota|included credits|usage limit)|spending limit|overdue balance",
         r"(?:enter|add) a payment method|upgrade (?:your plan|to (?:a )?(?:paid|pro|plus|premium))\b",
         r"past invoices|plan and billing|in good standing|top up your balance",
+        r"\bexceeded (?:(?:its|the|your|their) )?budget\b",
         r"free (?:tier|quota|allocation)\b.{0,60}\b(?:exhausted|used up)|余额不足|欠费|请充值",
     ),
     pattern=(
@@ -63,6 +64,7 @@ QUOTA = AccountWords(
         r"|(?:check|update|enable|your) (?:your )?(?:plan and )?billing\b|credit balance|payment required"
         rf"|{STATUS}402\b|arrear|account .{{0,30}}?(?:suspended|deactivated|overdue)"
         r"|\bbudget (?:has been |was |is |limit )?(?:exceeded|exhausted|reached|spent)"
+        r"|\bexceeded (?:(?:its|the|your|their) )?budget\b"
         r"|quota (?:exceeded|exhausted|limit)|(?:weekly|monthly|usage|5-hour) limit"
     ),
     codes=(

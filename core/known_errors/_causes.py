@@ -64,7 +64,8 @@ _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
     Cause.ACCESS: ACCESS.named,
     Cause.POLICY: (
         r"content (?:management )?(?:policy|filter)|inappropriate content|sensitive content|new_sensitive"
-        r"|violat\w{0,3} (?:the |our )?usage guidelines",
+        r"|violat\w{0,3} (?:the |our )?usage guidelines"
+        r"|violated guardrail|\bguardrail (?:checks?|rules?|polic\w{1,3})\b.{0,60}?(?:failed|violated|blocked)",
         r"considered high risk|rejected as a result of our safety system|\binput was flagged|requires moderation",
         r"敏感内容|不安全",
     ),
@@ -92,7 +93,8 @@ _WORDS_BY_CAUSE: Mapping[Cause, tuple[str, ...]] = {
     Cause.BUSY: (
         r"\boverloaded|\bat capacity\b|capacity (?:is )?(?:temporarily |currently )?(?:exceeded|exhausted)",
         r"queue is full",
-        r"\bhigh (?:traffic|demand|load)\b|\b(?:model|server|engine|service) (?:is )?(?:too |currently )?busy",
+        r"\bhigh (?:traffic|demand|load)\b"
+        r"|\b(?:model|server|engine|service|workers?) (?:(?:is|are) )?(?:all |too |currently )?busy",
         r"no (?:healthy|available) (?:upstream|workers?|instances?|backends?|replicas?)|过载|繁忙",
     ),
     Cause.MODEL_NAME: (
@@ -114,6 +116,11 @@ _PATTERN_BY_CAUSE = {
 }
 
 
+def is_of_loading(words: str) -> bool:
+    """Return whether words are about loading a model, which is then known by its name."""
+    return _LOADS.search(words[:_MAX_CHARS]) is not None
+
+
 def cause_of_words(message: str, code: str | None = None) -> Cause | None:
     """Return what has to change according to a server's words and its code; `None` if they say nothing that is known.
 
@@ -121,10 +128,11 @@ def cause_of_words(message: str, code: str | None = None) -> Cause | None:
         message: The words.
         code: The code or type of error that came with them.
     """
-    if code is not None and code.lower() in _CAUSE_BY_CODE:
-        return _CAUSE_BY_CODE[code.lower()]
+    if code is not None and (named := _CAUSE_BY_CODE.get(code.lower())) is not None:
+        # LM Studio's `model_not_found` beside *Failed to load model* is of a model that it found.
+        return None if named is Cause.MODEL_NAME and is_of_loading(message) else named
     words = drop_listed_values(_ADDRESS.sub(" ", message[:_MAX_CHARS]))  # `…/settings/billing` says nothing of why
     if _OVER_RATE.search(words) is not None:  # though a shorter prompt is advised as well
         return Cause.RATE
     cause = next((cause for cause, pattern in _PATTERN_BY_CAUSE.items() if pattern.search(words)), None)
-    return None if cause is Cause.MODEL_NAME and _LOADS.search(words) is not None else cause
+    return None if cause is Cause.MODEL_NAME and is_of_loading(words) else cause

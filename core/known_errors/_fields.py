@@ -39,6 +39,8 @@ _INDEX = re.compile(
     r" )(?P<index>\d{1,5})\b",
     re.IGNORECASE,
 )
+_HOLDER = re.compile(r"(?:\btools|\btool_calls)\[\d{1,6}\](?:\.function)?\Z|\btool_choice\Z")  # of a `function`
+_HOLDER_CHARS = 40
 _KIND = re.compile(
     r"\.(?:assistant|tool_use|tool_result|text|image|thinking|custom|function|ephemeral|str|int|list"
     r"|dict)(?=\.)"
@@ -88,6 +90,14 @@ def as_path(named: str) -> str:
 
     >>> as_path("tools.3.custom.input_examples"), as_path("messages.[0].content")
     ('tools[3].input_examples', 'messages[0].content')
+    >>> as_path("tools.0.function.function.strict"), as_path("tools[0].function.name"), as_path("tools.0.function.type")
+    ('tools[0].function.strict', 'tools[0].function.name', 'tools[0].function.type')
     """
     path = re.sub(r"\.?\[(\d{1,6})\]|\.(\d{1,6})(?=\.|$)", lambda one: f"[{one[1] or one[2]}]", named)
-    return _KIND.sub("", path.rstrip("."))
+    return _KIND.sub(lambda kind: kind[0] if _is_key(path, kind) else "", path.rstrip("."))
+
+
+def _is_key(path: str, kind: re.Match[str]) -> bool:
+    """Return whether `function` is a key of a tool or call, and not the kind of one, which validators name before."""
+    is_function = kind[0] == ".function" and not path.startswith(".function.", kind.end())
+    return is_function and _HOLDER.search(path[max(0, kind.start() - _HOLDER_CHARS) : kind.start()]) is not None

@@ -34,7 +34,7 @@ MAX_QUOTED_CHARS = 200_000  # of words that quote what the model wrote
 
 _KEYS = (
     *("error", "message", "detail", "details", "errors", "msg", "error_message", "error_msg", "reason"),
-    *("OriginalMessage", "base_resp", "status_msg", "Response", "Error", "Message"),
+    *("OriginalMessage", "base_resp", "status_msg", "Response", "Error", "Message", "description"),
 )
 _SENTENCE_KEYS = ("message", "msg", "error_msg", "error_message", "detail")
 _DEPTH = 6

@@ -23,6 +23,7 @@ from prompt_debugger.core.known_errors import (
     classes_of,
     field_in,
     innermost,
+    is_of_loading,
     is_request_path,
     quoted_output,
     recognise_error,
@@ -217,7 +218,7 @@ def _cause(
         return classified.error.cause
     if flag_of_refusal(refusal):
         return Cause.SETTING
-    if refusal.status == 404 and "model" in words.lower():
+    if refusal.status == 404 and "model" in words.lower() and not is_of_loading(words):
         return Cause.MODEL_NAME
     if classified is not None:
         return classified.error.cause
@@ -239,7 +240,8 @@ def _is_coded(refusal: Refusal) -> bool:
 
 def _named_cause(refusal: Refusal, words: str) -> Cause | None:
     """Return the cause that vendors' words or the server's own code name; `None` for what a class says as well."""
-    named = cause_of_words(words, refusal.code) or cause_of_words(refusal.code or "")
+    of_code = "" if is_of_loading(words) else refusal.code or ""
+    named = cause_of_words(words, refusal.code) or cause_of_words(of_code)
     return None if named in _BY_CLASS or (named is not Cause.CONTEXT and flag_of_refusal(refusal)) else named
 
 

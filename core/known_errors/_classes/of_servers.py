@@ -38,6 +38,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|flagged (?:as (?!having)|by|for)|data_inspection_failed|inappropriate content|prohibited[_ ]content"
         r"|blocked by .{0,40}?(?:policy|safety|moderation|filter|guardrail)|responsible ai"
         r"|usage polic|violat\w{0,3} (?:the |our )?usage guidelines"
+        r"|violated guardrail|\bguardrail (?:checks?|rules?|polic\w{1,3})\b.{0,60}?(?:failed|violated|blocked)"
         r"|moderation (?:blocked|failed|flag)|sensitive (?:content|words)|risk control",
         Stage.COMPLETE,
         Cause.POLICY,
@@ -156,13 +157,23 @@ CLASSES: tuple[ErrorClass, ...] = (
         r"|no available memory for the cache"
         r"|kv cache\b.{0,60}?(?:full|insufficient|larger|not enough|needed)"
         r"|larger than the available kv cache|cuda error: out"
-        r"|memory (?:allocation|limit) (?:failed|exceeded)",
+        r"|memory (?:allocation|limit) (?:failed|exceeded)|\binsufficient system resources\b"
+        r"|\bexceeds (?:the )?available memory\b",
         Stage.COMPLETE,
         Cause.SERVER,
         "The server has too little memory",
         "Weights, the cache for the context and the batch did not fit into the available memory.",
         "Serve with a shorter context (`--max-model-len`, `-c`, `num_ctx`), fewer requests at once, a smaller "
         "quantization or fewer layers on the GPU; see what else uses memory there.",
+    ),
+    ErrorClass(
+        "none-loaded",
+        r"\A\W{0,3}no (?:chat )?model (?:is )?(?:currently )?loaded\b",
+        Stage.COMPLETE,
+        Cause.SETTING,
+        "No model is loaded in the server",
+        "The server runs, and has no model in memory.",
+        "Load a model in the server, or let it load models when they are asked for; then send the request again.",
     ),
     ErrorClass(
         "not-loaded",

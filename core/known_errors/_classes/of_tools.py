@@ -148,7 +148,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "schema-refused",
         rf"(?:`(?P<name>[\w.-]{{1,64}})` )?{_SCHEMA_PLACE}.{{0,160}}?(?:should be of type|must be of type"
-        rf"|must have a? ?[`'\"]?type|missing field|"
+        rf"|must have a? ?[`'\"]?type|missing field(?! `(?:name|function|type)`)|"
         r"should be non-empty|must be non-empty|only allowed for|schema.{0,60}?(?:invalid|not valid|unsupported"
         r"|not supported))"
         r"|invalid (?:json )?schema\b|(?:function|tool|input)_?\s?schema is invalid|(?:json ?schema"
