@@ -7,7 +7,7 @@ guarded: one that crashes becomes a finding about itself, and the others run.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -22,8 +22,9 @@ from prompt_debugger.core.diagnose.blame import borrow_fixes, excuse, mark_follo
 from prompt_debugger.core.diagnose.fields import remembering
 from prompt_debugger.core.diagnose.fixes import Fix
 from prompt_debugger.core.diagnose.rules.base import TraceRule
-from prompt_debugger.core.diagnose.trace_queries import TracePart, is_whole, parts_of_trace
+from prompt_debugger.core.diagnose.trace_queries import TracePart, is_asked_stream, is_whole, parts_of_trace
 from prompt_debugger.core.diagnose.verdict import reach_verdict
+from prompt_debugger.core.diagnose.words import lowered
 
 CRASH_CODE = "PD900"
 CRASH_NAME = "rule-crashed"
@@ -71,6 +72,7 @@ _OWN = discover(rules, "RULE")
 RULES: Mapping[str, TraceRule] = index_rules(_OWN | discover_installed("prompt_debugger.rules", "RULE", _OWN))
 """Every rule by its code, in order of codes."""
 _UNRENDERED = "PD221"
+_COMPARE = frozenset({"PD411"})  # the stream with the whole answer, which is what they are for
 _IF_OF_ONE_RUN = "This holds if request and answer belong together, which nothing in the text shows."
 
 
@@ -104,6 +106,8 @@ def diagnose_trace(
                 _ask(rule, shown if getattr(rule, "reads_stripped", False) else trace, findings)
             else:
                 findings += known
+        if trace.chat_stream is not None and not is_asked_stream(trace):
+            findings = [*_of_added_stream(findings, trace, ruleset)]
     if is_partial(trace):
         findings = [one for one in findings if _stands_in_part(ruleset.get(one.code), one)]
     if not findings:
@@ -120,6 +124,30 @@ def diagnose_trace(
         # A request that no template rendered has no answer: the one pasted with it is another request's.
         marked = tuple(replace(one, follows=None) if one.follows == _UNRENDERED else one for one in marked)
     return worst_first(borrow_fixes(marked, borrowers))
+
+
+def _of_added_stream(findings: list[Finding], trace: Trace, ruleset: Mapping[str, Rule]) -> Iterator[Finding]:
+    """Yield findings, as notes those that are true only of the stream which this program asked for in addition.
+
+    The request does not ask for it, so no fault of it is a fault of the run; whoever streams later wants to know.
+    """
+    without = replace(trace, chat_stream=None)
+    seen: dict[str, bool] = {}
+    for finding in findings:
+        rule = ruleset.get(finding.code)
+        if rule is None or finding.severity is Severity.NOTE or finding.code in _COMPARE:
+            yield finding
+            continue
+        if finding.code not in seen:
+            alone: list[Finding] = []
+            _ask(rule, without, alone)
+            seen[finding.code] = bool(alone)
+        if seen[finding.code]:
+            yield finding
+        else:
+            title = finding.title
+            title = title if "stream" in title.lower() else f"Only when streamed: {lowered(title)}"
+            yield replace(finding, severity=Severity.NOTE, title=title)
 
 
 def _stands_in_part(rule: Rule | None, finding: Finding) -> bool:

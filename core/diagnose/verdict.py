@@ -156,7 +156,7 @@ def _other_request_faults(refused: Finding, findings: Sequence[Finding]) -> str:
 
 
 def _inside_sentence(title: str) -> str:
-    return "the" + title[3:] if title.startswith("The ") else title
+    return title[0].lower() + title[1:] if title.startswith(("The ", "Only when ")) else title
 
 
 def _sentence_without_guilt(trace: Trace, compared: str) -> str:

@@ -16,7 +16,19 @@ from tests.servers.lying_shapes import LYING
 from tests.servers.running_servers import LAB_MODEL
 from tests.servers.scenarios import body_of
 from tests.servers.truth import errors_of, returned_calls
-from tests.servers.wire_shapes import CHANGES, TRUTHS, Truth, Wire, behaviours_of, changed, choice_of, no_ids, wire_of
+from tests.servers.wire_shapes import (
+    CHANGES,
+    TRUTHS,
+    Truth,
+    Wire,
+    behaviours_of,
+    both,
+    calls_of,
+    changed,
+    choice_of,
+    no_ids,
+    wire_of,
+)
 
 WITHOUT_EVIDENCE = frozenset({"no ids", "ids null", "ids empty"})
 LOGPROBS = [name for name in CHANGES if name.startswith("logprobs")]
@@ -204,3 +216,38 @@ def test_a_parser_that_fails_on_the_stream_alone_runs(of_stream_alone: bool, has
     if has_ids:
         assert ("the parser runs, and fails on the stream" in found["PD405"].detail) is of_stream_alone
         assert found["PD405"].title.startswith("The server's parser" if of_stream_alone else "No parser read")
+
+
+def _unnumbered(wire: Wire) -> None:
+    """Send each call of the stream without its index and id, and the arguments of none; the whole answer is sound."""
+    for event in wire.events:
+        for call in calls_of(choice_of(event)) if isinstance(event, dict) else ():
+            function = call.get("function")
+            if isinstance(function, dict):
+                function["arguments"] = ""
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+def test_a_fault_of_the_stream_alone_is_a_note_where_no_stream_was_asked_for(is_stream: bool) -> None:
+    """The answer that was asked for has all of it."""
+    wire = changed(TRUTHS["a call"], "no ids")
+    _unnumbered(wire)
+
+    trace = run(wire, is_stream=is_stream)
+
+    assert trace.verdict is not None
+    (found,) = (finding for finding in trace.findings if finding.code == "PD416")
+    assert found.severity is (Severity.ERROR if is_stream else Severity.NOTE)
+    assert found.title.startswith("The call to" if is_stream else "Only when streamed: the call to")
+    assert (trace.verdict.stage is None) is not is_stream
+    assert errors_of(trace) == ([] if not is_stream else [f"PD416 {found.title}"])
+
+
+def test_a_fault_that_the_whole_answer_has_too_stays_an_error() -> None:
+    wire = changed(TRUTHS["a call"], "no ids")
+    _unnumbered(wire)
+    both(lambda choice: [call["function"].update(arguments="") for call in calls_of(choice)])(wire)  # type: ignore[union-attr]
+
+    trace = run(wire, is_stream=False)
+
+    assert [finding.code for finding in trace.findings if finding.severity is Severity.ERROR] == ["PD416"]
