@@ -79,6 +79,8 @@ class Look(StrEnum):
     SMALL_LIMIT = "small-limit"
     NO_FORM = "no-form"
     PLACEHOLDER_IN_TEXT = "placeholder-in-text"
+    PLACEHOLDER_BESIDE_MEDIA = "placeholder-beside-media"
+    REGEX_ESCAPES = "regex-escapes"
     IMAGE_OF_OTHERS = "image-of-others"
 
 

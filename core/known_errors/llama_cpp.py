@@ -229,11 +229,13 @@ SENTENCES: tuple[KnownError, ...] = (
         "Failed to initialize samplers: failed to parse grammar",
         Stage.COMPLETE,
         "The server built a grammar from a schema, of a tool or of the answer's format, that it cannot use itself.",
-        "Simplify the schema; large `maxLength`, `maxItems` and `{m,n}` in a `pattern` are the usual reason, and "
-        "escapes such as `\\d` in one (write `[0-9]`).",
+        "Look for a `pattern` with escapes such as `\\d` (write `[0-9]`, `[A-Za-z0-9_]` for `\\w`), above all in the "
+        "items of an array, and for large `maxLength`, `maxItems` and `{m,n}`: simplify them or take them out, and "
+        "check the value in the program.",
         "https://github.com/flagdizero/jenny-android-ai-agent/issues/2",
         field="tools",
         cause=Cause.REQUEST,
+        look=Look.REGEX_ESCAPES,
     ),
     KnownError(
         "Invalid diff: now finding less tool calls!",

@@ -196,4 +196,20 @@ SENTENCES: tuple[KnownError, ...] = (
         example="Kwargs ['reasoning_effort'] are not supported by `MistralCommonTokenizer.apply_chat_template`.",
         cause=Cause.UNCLEAR,
     ),
+    *(
+        KnownError(
+            f"for {role}Message {{name}} Extra inputs are not permitted",
+            Stage.REQUEST,
+            f"The server reads messages with mistral-common (`--tokenizer-mode mistral` of vLLM), whose {role.lower()} "
+            "message has no field of that name and allows no other.",
+            "Take that field out of every message before the request is sent: programs add "
+            "some (`metadata`, `id`). If the model has a chat template, vLLM's `--tokenizer-mode hf` helps, too.",
+            f"mistral_common/protocol/instruct/messages.py: {role}Message",
+            example=f"1 validation error for {role}Message metadata Extra inputs are not permitted",
+            field="messages",
+            cause=Cause.REQUEST,
+            tried="mistral-common 1.13.1",
+        )
+        for role in ("User", "Assistant", "System", "Tool")
+    ),
 )

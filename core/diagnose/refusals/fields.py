@@ -13,6 +13,7 @@ from prompt_debugger.core.diagnose.fields import (
     CallField,
     calls_of_message,
     content_of,
+    content_parts,
     history_calls,
     numbered_messages,
     reasoning_of,
@@ -20,10 +21,14 @@ from prompt_debugger.core.diagnose.fields import (
     texts_inside,
 )
 from prompt_debugger.core.diagnose.markers import MEDIA_PLACEHOLDERS
+from prompt_debugger.core.diagnose.schemas import walk_schema
 from prompt_debugger.core.known_errors import Look
 
 MAX_SPOTS = 3
 NINE = re.compile(r"[A-Za-z0-9]{9}")
+_MEDIA = frozenset({"image_url", "input_image", "image", "video_url", "video", "input_audio", "audio_url", "audio"})
+# Of regular expressions, and not of llama.cpp's grammars: classes of characters, edges of words, looking around.
+_ESCAPE = re.compile(r"\\[dDwWsSbB]|\(\?<?[=!]")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SYSTEM = ("system", "developer")
 
@@ -268,6 +273,25 @@ def _placeholder_in_text(request: Request, _parts: Mapping[str, str]) -> Iterato
             yield Spot(field, f"The text of `messages[{index}]` contains the placeholder `{token}` itself.", token)
 
 
+def _placeholder_beside_media(request: Request, parts: Mapping[str, str]) -> Iterator[Spot]:
+    if any(kind in _MEDIA for _, kind in content_parts(request)):
+        for spot in _placeholder_in_text(request, parts):
+            says = f"{spot.says} Beside the media of the request, some servers count it as one more item, and fail."
+            yield spot._replace(says=says)
+
+
+def _regex_escapes(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    form = as_object(as_object(request.body.get("response_format")).get("json_schema")).get("schema")
+    schemas = [(tool.parameters, f"{tool.field}.parameters") for tool in request_tools(request)]
+    for schema, path in (*schemas, (form, "response_format.json_schema.schema")):
+        for inner in walk_schema(schema, path):
+            pattern = inner.schema.get("pattern")
+            found = _ESCAPE.search(pattern) if isinstance(pattern, str) else None
+            if found is not None:
+                field = f"{inner.path}.pattern"
+                yield Spot(field, f"`{field}` contains `{found[0]}`.", found[0])
+
+
 def _image_of_others(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
     for index, message in numbered_messages(request):
         role = as_text(message.get("role")) or ""
@@ -322,5 +346,7 @@ _LOOKS: Mapping[Look, _Looker] = {
     Look.SMALL_LIMIT: _small_limit,
     Look.NO_FORM: _no_form,
     Look.PLACEHOLDER_IN_TEXT: _placeholder_in_text,
+    Look.PLACEHOLDER_BESIDE_MEDIA: _placeholder_beside_media,
+    Look.REGEX_ESCAPES: _regex_escapes,
     Look.IMAGE_OF_OTHERS: _image_of_others,
 }

@@ -30,6 +30,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.rules.nothing_but_reasoning import is_note_of_server
 from prompt_debugger.core.diagnose.thinking import think_less
 from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw, why_cut
 
@@ -41,6 +42,8 @@ def find(trace: Trace) -> Iterator[Report]:
         yield from _find_in_completion(trace)
         return
     if chat is None or chat.error or returned_calls(trace) or (reason := why_cut(trace)) is None:
+        return
+    if is_note_of_server(chat):  # which has its own report
         return
     if as_object(body_of(trace).get("response_format")) or (trace.parse is not None and trace.parse.parsed.calls):
         return

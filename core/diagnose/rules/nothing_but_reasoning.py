@@ -36,9 +36,17 @@ from prompt_debugger.core.diagnose.calls.written_calls import SAID_OFF, written_
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.hosted import hosted_by
+from prompt_debugger.core.diagnose.output_limit import more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.thinking import is_ollamas_v1, switched_off, think_less, thinks_by_effort
-from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server, in_message, open_think_tail, prompt_of
+from prompt_debugger.core.diagnose.trace_queries import (
+    TracePart,
+    asked_server,
+    in_message,
+    open_think_tail,
+    prompt_of,
+    why_cut,
+)
 from prompt_debugger.core.diagnose.words import counted
 
 _OLLAMA = (
@@ -62,6 +70,7 @@ _LIMIT = Step(
     "has usually reached one of them, even where finish_reason does not say so."
 )
 _BREAKS_OFF = re.compile(r"(?:[,;(<\[]|\s(?:the|an?|and|or|but|to|of|is|that|with|for|in))\Z", re.IGNORECASE)
+_NOTE = re.compile(r"\s{0,8}\[Model produced only internal reasoning with no visible response\b")
 _MIN_THOUGHTS = 200  # characters
 _MORE = Step("Look at `finish_reason`: if it is `length`, the reasoning used up `max_tokens`, so allow more.")
 
@@ -73,6 +82,9 @@ def find(trace: Trace) -> Iterator[Report]:
         yield renamed
         return
     if chat is None or chat.error or trace.parse is not None or returned_calls(trace):
+        return
+    if is_note_of_server(chat):
+        yield _report_note(trace, chat)
         return
     reasoning = reasoning_of(chat.message)
     if reasoning is None or not reasoning.text.strip() or (content_of(chat.message) or "").strip():
@@ -114,6 +126,31 @@ def find(trace: Trace) -> Iterator[Report]:
         ),
         certainty=Certainty.INFERRED,
         severity=Severity.ERROR if off or is_json else None,
+    )
+
+
+def is_note_of_server(chat: ChatResult) -> bool:
+    """Return whether content is what vMLX writes itself where the model produced reasoning alone."""
+    return _NOTE.match(content_of(chat.message) or "") is not None
+
+
+def _report_note(trace: Trace, chat: ChatResult) -> Report:
+    """Report an answer whose text is the server's, as the model wrote none."""
+    content = content_of(chat.message) or ""
+    is_cut = why_cut(trace) is not None
+    ended = f"finish_reason is `{chat.finish_reason}`" if chat.finish_reason else "finish_reason is not known"
+    return Report(
+        title="The model wrote only reasoning, and content is a note of the server, not an answer.",
+        detail=f"Content is {content.strip()[:80]!r}, which vMLX writes where no text follows the reasoning; {ended}.",
+        evidence=(in_message("content", content), in_message("finish_reason", chat.finish_reason)),
+        fix=(
+            *((more_output(trace),) if is_cut else ()),
+            think_less(trace),
+            *(() if is_cut else (_MORE,)),
+            Step("Do not send that note back in the history: the model did not write it."),
+        ),
+        severity=Severity.ERROR,
+        stage=Stage.COMPLETE,
     )
 
 

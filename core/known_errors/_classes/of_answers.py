@@ -197,6 +197,19 @@ CLASSES: tuple[ErrorClass, ...] = (
         around=_NOT_JSON,
     ),
     ErrorClass(
+        "text-for-object",
+        r"json parsing failed: text: (?!data:|event:|error\b)[a-z][^<{\[`\n]{2,300}?\.\s{1,3}error message: ",
+        Stage.PARSE,
+        Cause.OUTPUT,
+        "The model answered with a text where JSON was expected",
+        "The text that the message quotes is the model's whole answer, and it is not JSON: the provider did not "
+        "enforce the schema, or was not asked to.",
+        "Use a model and a provider that enforce a schema (in the SDK's openai-compatible provider, set "
+        "`supportsStructuredOutputs`), or have the model call a tool; a bare value is right where only that is asked "
+        "for, so ask for an object in the prompt, too.",
+        around=r"no ?object ?generated",
+    ),
+    ErrorClass(
         "unlike-format",
         r"(?:model |llm )?(?:outputs?|response|answer|completion|generation)\b.{0,40}?(?:does(?:n't| not"
         r") (?:fit|match|conform|contain)|(?:could|can) ?not be parsed|is not (?:valid|in the)|failed"

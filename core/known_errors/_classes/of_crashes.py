@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.known_errors._classes.base import LOG, ErrorClass
-from prompt_debugger.core.known_errors.base import Cause
+from prompt_debugger.core.known_errors.base import Cause, Look
 
 CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
@@ -123,6 +123,7 @@ CLASSES: tuple[ErrorClass, ...] = (
         LOG + " Then look for that line in the server's bug tracker, and try its newest release.",
         is_distinctive=False,
         unless=r"nil pointer dereference",  # of any program in Go, a client as well
+        look=Look.PLACEHOLDER_BESIDE_MEDIA,
     ),
     ErrorClass(
         "crashed",

@@ -61,6 +61,7 @@ CLASSES: tuple[ErrorClass, ...] = (
     ErrorClass(
         "unknown-field",
         r"(?P<path>[\w$.\[\]-]{1,160}): extra inputs? (?:is|are) not permitted"
+        r"|validation errors? for [A-Z]\w{1,60} (?P<held>[\w$.-]{1,120}) extra inputs are not permitted"
         r"|extra (?:inputs?|fields?) (?:is|are)? ?not (?:permitted|allowed)|extra_forbidden"
         r"|(?:unrecognized|unknown|unexpected) (?:request )?(?:arguments?|fields?|parameters?|keys?|property"
         r"|properties|name)(?:\(s\))?(?: supplied| provided| passed| found)?(?: in (?:the )?(?:object|request|body)\b)?"

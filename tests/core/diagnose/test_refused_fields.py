@@ -54,6 +54,10 @@ FAULTS: dict[Look, list[tuple[list[JSON], dict[str, str], list[str]]]] = {
         ([user([{"type": "text", "text": "Is this [IMG] it?"}, {"type": "image_url"}])], {}, ["messages[0].content"]),
         ([SYSTEM, user("<image>\nWhat is it?")], {}, ["messages[1].content"]),
     ],
+    Look.PLACEHOLDER_BESIDE_MEDIA: [
+        ([user([{"type": "text", "text": "Is <image> it?"}, {"type": "image_url"}])], {}, ["messages[0].content"]),
+        ([user("What does <image> do?")], {}, []),
+    ],
     Look.IMAGE_OF_OTHERS: [
         ([user(), {"role": "assistant", "content": [{"type": "image_url"}]}], {}, ["messages[1].content[0]"]),
         ([user(), {"role": "tool", "content": [{"type": "text"}, {"type": "image"}]}], {}, ["messages[1].content[1]"]),
@@ -117,6 +121,21 @@ def test_a_limit_that_thinking_uses_up_is_found() -> None:
     assert fields_of(Look.SMALL_LIMIT, {**BY_LIMIT, "max_completion_tokens": 400}, {}) == []
 
 
+def test_what_grammars_do_not_know_of_a_pattern_is_found_in_tools_and_answers_schema() -> None:
+    items: JSON = {"type": "array", "items": {"type": "string", "pattern": "^\\w+$"}}
+    parameters: JSON = {"type": "object", "properties": {"ids": items, "day": {"pattern": "^[0-9]{4}$"}}}
+    schema: JSON = {"properties": {"at": {"pattern": "^(?!x)a"}}}
+    body: JSONObject = {
+        "tools": [TOOL, {"type": "function", "function": {"name": "f", "parameters": parameters}}],
+        "response_format": {"type": "json_schema", "json_schema": {"schema": schema}},
+    }
+
+    assert fields_of(Look.REGEX_ESCAPES, body, {}) == [
+        "tools[1].function.parameters.properties.ids.items.pattern",
+        "response_format.json_schema.schema.properties.at.pattern",
+    ]
+
+
 @pytest.mark.parametrize("look", Look)
 def test_a_healthy_request_shows_nothing(look: Look) -> None:
     null = ["messages[2].content"] if look is Look.CONTENT_NULL else []  # as the API allows, and a server may not
@@ -131,7 +150,7 @@ def test_a_body_of_another_shape_is_tolerated(look: Look, body: JSONObject) -> N
 
 
 def test_every_look_is_tried() -> None:
-    assert {*FAULTS, Look.TOOL_NAMES, Look.SMALL_LIMIT, Look.NO_FORM} == {*Look}
+    assert {*FAULTS, Look.TOOL_NAMES, Look.SMALL_LIMIT, Look.NO_FORM, Look.REGEX_ESCAPES} == {*Look}
 
 
 def test_a_value_that_has_none_of_the_forms_is_shown_in_the_body_as_it_was_sent() -> None:
