@@ -56,6 +56,15 @@ def test_prose_lacks_nothing_whether_the_end_token_is_counted_or_not(tokenizer: 
     found = judge_completeness(counted(PROSE, len(tokenizer.encode(PROSE)) + more), witness(tokenizer))
 
     assert found.completeness is Completeness.WHOLE
+    assert ("the end token" if more else "counted as many") in found.completeness_reason
+
+
+def test_fewer_tokens_counted_than_the_text_has_prove_nothing(tokenizer: Tokenizer) -> None:
+    length = len(tokenizer.encode(PROSE))
+    found = judge_completeness(counted(PROSE, length - 1), witness(tokenizer))
+
+    assert found.completeness is Completeness.UNKNOWN
+    assert f"{length} tokens, of which the server counted only {length - 1}" in found.completeness_reason
 
 
 def test_one_token_more_without_an_end_is_not_the_end_token(tokenizer: Tokenizer) -> None:

@@ -37,6 +37,7 @@ def test_the_next_piece_of_work_goes_to_the_thread_that_is_done(own, begin):
 
     assert second is first
     assert second.name == "second"
+    assert second.daemon  # the program does not wait for it at its end
 
 
 def test_work_that_waits_holds_up_no_other(begin):
