@@ -51,6 +51,8 @@ _NOT_WHOLE = (
 )
 # How the notes on calls go on whose number comes first.
 _CALLS_LEFT_OUT = ("left out of the answer", "of which the text contains only a part")
+UNFINISHED = "it was not finished when it was returned."
+"""How a note ends that says so of a response; it may be fetched again."""
 REPORTED = "the server reported an error: "  # how what was read begins where the answer itself reports an error
 EVENTS_NOT_ASKED = "a stream of events, for which it was not asked"  # in place of one document
 MESSAGE_IN_EVENTS = "the events of the stream contain `message` and no `delta`"

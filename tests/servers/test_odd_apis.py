@@ -97,3 +97,22 @@ def test_an_error_without_a_code_or_words_is_none(path: str) -> None:
     blank = answer(200, {**APIS[path][1], "error": {"code": 0, "message": ""}})
 
     assert title_of(path, blank, is_stream=False) == ""
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress"])
+def test_a_response_that_is_not_finished_is_called_that(status: str) -> None:
+    trace = run(
+        "/v1/responses", answer(200, {**RESPONSE, "status": status, "output": [], "usage": None}), is_stream=False
+    )
+
+    (found,) = (finding for finding in trace.findings if finding.code == "PD412")
+    assert found.title == f"The response has the status `{status}`: it was not finished when it was returned."
+    assert "`GET /v1/responses/ID`" in str(found.fix)
+
+
+def test_a_full_context_is_the_limit_where_messages_say_so() -> None:
+    cut: JSONObject = {**MESSAGE, "stop_reason": "model_context_window_exceeded"}
+    trace = run("/v1/messages", answer(200, cut), is_stream=False)
+
+    (found,) = (finding for finding in trace.findings if finding.code == "PD322")
+    assert "the model's context, as the server reports" in found.title

@@ -26,7 +26,6 @@ _REASONS: Mapping[str, str] = MappingProxyType(
     {
         "tool_use": "tool_calls",
         "max_tokens": "length",
-        "model_context_window_exceeded": "length",
         "end_turn": "stop",
         "stop_sequence": "stop",
         "refusal": "content_filter",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.base.comparable import OTHER_ITEM
+from prompt_debugger.core.base.comparable import OTHER_ITEM, UNFINISHED
 from prompt_debugger.core.base.errors import shorten
 from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
 from prompt_debugger.core.base.types import JSON, Api, JSONObject, Usage
@@ -54,7 +54,7 @@ def _read_answer(value: JSONObject) -> Answer:
         _take_item(item, draft)
     is_whole = "status" in value
     if (status := value.get("status")) in ("queued", "in_progress"):
-        draft.note(f"The response has the status `{status}`: it was not finished when it was returned.")
+        draft.note(f"The response has the status `{status}`: {UNFINISHED}")
         is_whole = False
     error = as_object(value.get("error"))
     answer = of_message(

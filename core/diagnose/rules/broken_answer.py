@@ -192,7 +192,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     says = "" if known is None else f". {explanation(known, spots(trace, known))}"
     return Report(
         title=title,
-        detail=f"{result.error or ''}{says}",
+        detail=f"{(result.error or '').rstrip('.') if says else result.error or ''}{says}",
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
         fix=fix,
         severity=Severity.NOTE if is_ours and (is_whole or not has_begun) else None,

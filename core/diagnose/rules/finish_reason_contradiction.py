@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.comparable import is_partial
+from prompt_debugger.core.base.comparable import UNFINISHED, is_partial
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of, form_of_odd_calls
@@ -107,6 +107,16 @@ def _report_absent(trace: Trace, result: ChatResult, name: str) -> Report:
             evidence=(in_message("finish_reason"),),
             fix=_ASK_WHOLE,
             severity=Severity.ERROR if asked_server(trace) else Severity.WARNING,
+            stage=Stage.COMPLETE,
+        )
+    if unfinished := next((note for note in trace.notes if note.endswith(UNFINISHED)), ""):
+        return Report(
+            title=unfinished,
+            detail="The API works on it in the background and returns what there is so far.",
+            evidence=(in_message("finish_reason"),),
+            fix="Fetch it by its id until its status is `completed` (`GET /v1/responses/ID`), or send the request "
+            "without `background`.",
+            severity=Severity.WARNING,
             stage=Stage.COMPLETE,
         )
     return Report(

@@ -53,6 +53,7 @@ _PARSED = "Send `reasoning_format` as `parsed` (the thoughts then come in `messa
 _ASK_VENDOR = {
     "Groq": _PARSED,
     "Cerebras": _PARSED,
+    "MiniMax": "Send `reasoning_split: true` (the thoughts then come in `reasoning_details`). Else: ",
     "OpenRouter": "Ask for `reasoning`, which OpenRouter splits off for most models, or take another provider. Else: ",
 }
 

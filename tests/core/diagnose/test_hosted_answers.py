@@ -157,3 +157,30 @@ async def test_the_model_that_a_request_asks_for_shows_bedrock():
     codes = await found(json.dumps(request) + "\n\n" + json.dumps(writing("m")))
 
     assert "Amazon Bedrock" in codes["PD426"].fix
+
+
+SIGNS = {
+    "MiniMax": {"base_resp": {"status_code": 0, "status_msg": ""}},
+    "SambaNova": {"usage": {"completion_tokens": 9, "completion_tokens_after_first_per_sec": 90.1}},
+    "Perplexity": {"usage": {"completion_tokens": 9, "search_context_size": "low"}},
+    "xAI": {"usage": {"completion_tokens": 9, "num_sources_used": 0}},
+    "DeepInfra": {"usage": {"completion_tokens": 9, "estimated_cost": 0.0002}},
+}
+
+
+@pytest.mark.parametrize("vendor", SIGNS)
+async def test_no_flag_of_a_server_is_advised_where_a_field_shows_a_hosted_api(vendor):
+    call = '<tool_call>\n{"name": "find", "arguments": {"q": "rain"}}\n</tool_call>'
+    fix = str((await found({**thinking("", call), **SIGNS[vendor]}))["PD426"].fix)
+
+    assert vendor in fix
+    assert "--tool-call-parser" not in fix
+
+
+async def test_thoughts_in_content_are_split_off_by_minimaxs_own_field():
+    told = thinking("", "<think>They ask.</think>It is sunny.")
+
+    hosted, served = await found({**told, **SIGNS["MiniMax"]}), await found(told)
+
+    assert "`reasoning_split: true`" in str(hosted["PD409"].fix)
+    assert "reasoning_split" not in str(served["PD409"].fix)
