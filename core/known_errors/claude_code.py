@@ -51,4 +51,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "missing An unexpected parameter `raw_arguments` was provided",
         cause=Cause.OUTPUT,
     ),
+    KnownError(
+        "Your tool call was malformed and could not be parsed",
+        Stage.COMPLETE,
+        "The model wrote a call that the client could not read, often as text: a stray word in place of the marker "
+        "that opens it, then the bare tags of a call. The request is not the cause, and nothing was run.",
+        "Ask again. If it comes again, begin a new session or compact it: models repeat the broken form that they read "
+        "in their history. If another model than Claude answers through a proxy, paste the answer: its own "
+        "notation may have come as text.",
+        "https://github.com/anthropics/claude-code/issues/72352",
+        cause=Cause.OUTPUT,
+    ),
 )

@@ -32,6 +32,21 @@ SENTENCES: tuple[KnownError, ...] = (
         'Error: Extra data: line 1 column 9 (char 8). Arguments: {"a": 1}{"a": 2}',
     ),
     KnownError(
+        "APIConnectionError: Extra data: line {line:int} column {column:int} (char {at:int}){where}ollama_chat",
+        Stage.REQUEST,
+        "The arguments of a call in the history are several JSON objects end to end: LiteLLM decodes them before it "
+        "asks Ollama, and reports any failure as one of the connection. Its streams from `ollama_chat` gave every call "
+        "the index 0, and a client that puts the pieces together by index made one call of several.",
+        "Split that call of the history into one call for each object, or begin a new session. Then ask "
+        "without streaming, or put calls together by id, or update LiteLLM.",
+        "https://github.com/BerriAI/litellm/issues/33678",
+        example="litellm.APIConnectionError: Extra data: line 1 column 18 (char 17) in completion response = "
+        "_complete_ollama_chat(context)",
+        field="messages",
+        look=Look.BROKEN_ARGUMENTS,
+        cause=Cause.REQUEST,
+    ),
+    KnownError(
         '"name": function_call["name"], KeyError: \'name\'',
         Stage.PARSE,
         _NO_NAME_OF_CALL,

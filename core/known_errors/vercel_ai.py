@@ -39,6 +39,16 @@ SENTENCES: tuple[KnownError, ...] = (
         cause=Cause.OUTPUT,
     ),
     KnownError(
+        "Model tried to call unavailable tool 'invalid'.",
+        Stage.CONTRACT,
+        "A call of the model could not be used: OpenCode puts its own tool `invalid` in place of a call whose name is "
+        "unknown or whose arguments do not fit, and here that is not among the tools that are offered.",
+        "Look at the call as the model wrote it: its own error usually comes with it (missing parameters, an unknown "
+        "name). Declaring a tool of this name does not help; a new session does where the model repeats it.",
+        "https://github.com/anomalyco/opencode/issues/34071",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
         "Model tried to call unavailable tool '{name}'.",
         Stage.CONTRACT,
         "The model called a tool that the program does not have.",

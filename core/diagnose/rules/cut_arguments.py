@@ -30,6 +30,7 @@ from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity
 from prompt_debugger.core.diagnose.calls.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import CallField, body_of
+from prompt_debugger.core.diagnose.loops import MIN_REPEATS_OF_CUT_ARGUMENTS, looping_length
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
@@ -107,7 +108,8 @@ def _cause_of(trace: Trace, text: str) -> _Cause:
         limit = output_limit(trace)
         shown = f"They were cut: {reason}" + ("." if "finish_reason" in reason else f"; {finish}.")
         asked = (in_request("max_tokens", str(max_tokens_of(trace))),) if limit.is_requested else ()
-        return _Cause(f"were cut by {limit.name}", shown, limit.step.text, evidence=asked)
+        is_loop = looping_length(text, MIN_REPEATS_OF_CUT_ARGUMENTS) > 0  # which another finding explains
+        return _Cause(f"were cut by {limit.name}", shown, "" if is_loop else limit.step.text, evidence=asked)
     if isinstance(chat.stop_reason, str):
         shown = f"The server reports the stop string {chat.stop_reason!r}; {finish}."
         return _Cause("were cut by a stop string", shown, f"Remove {chat.stop_reason!r} from `stop`.")

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object, objects_in
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, ChatResult, Severity, Stage, Trace
+from prompt_debugger.core.base.types import JSON, ChatResult, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, request_tools
 from prompt_debugger.core.diagnose.fixes import ClientFix
@@ -56,7 +56,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 title=f"The call to `{call.name}` came back without arguments.",
                 detail=f"{field} is {state}; the protocol requires the text of a JSON object, at least `{{}}`.",
                 evidence=(in_message(field, ""),),
-                fix=_fix(trace, call, state),
+                fix=_fix(trace, call, state, result),
             )
         if empty:
             return
@@ -70,18 +70,27 @@ def _still_open(result: ChatResult) -> frozenset[str]:
     return frozenset(call_id for call in events[-1] if isinstance(call_id := call.get("id"), str))
 
 
-def _fix(trace: Trace, call: CallField, state: str) -> str:
+def _fix(trace: Trace, call: CallField, state: str, own: ChatResult) -> str:
     """Return what to do with the call: nothing is filled in where its arguments show elsewhere, or it has no name."""
-    if (where := _shown_in(trace, call)) is not None:
+    if (where := _shown_in(trace, call, own)) is not None:
         return f"Do not run the call without arguments: {where} has them. Take them from there."
     if not call.name:
         return "Do not run it: only the raw output shows what was called. Ask without streaming, and compare."
-    if required := _required(trace, call):
+    takes = listed(_required(trace, call))
+    if takes or _has_a_twin(call, own):
+        reason = f"`{call.name}` requires {takes}" if takes else f"another call to `{call.name}` here has arguments"
         return (
-            f"Do not fill it in: `{call.name}` requires {listed(required)}. Get the raw output (ask without streaming, "
+            f"Do not fill it in: {reason}. Get the raw output (ask without streaming, "
             "and look at the server's log): either the model wrote them and they were lost, or it left them out."
         )
     return _FILL_IN if state != _ABSENT else _FILL_IN.replace("an empty string", "absent arguments")
+
+
+def _has_a_twin(call: CallField, own: ChatResult) -> bool:
+    """Return whether another call of the same tool in the answer has arguments: then the tool takes some."""
+    return bool(call.name) and any(
+        one.name == call.name and _has_values(one.arguments) for one in calls_of_message(own.message)
+    )
 
 
 def _required(trace: Trace, call: CallField) -> list[str]:
@@ -91,17 +100,26 @@ def _required(trace: Trace, call: CallField) -> list[str]:
     return [name for name in required if isinstance(name, str)][:4] if isinstance(required, list) else []
 
 
-def _shown_in(trace: Trace, call: CallField) -> str | None:
-    """Return where arguments show that belong to a call; `None` where none are seen."""
-    if trace.parse is not None and any(one.name == call.name and one.arguments for one in trace.parse.parsed.calls):
+def _shown_in(trace: Trace, call: CallField, own: ChatResult) -> str | None:
+    """Return where arguments show that belong to a call; `None` where none are seen.
+
+    Another call of the same tool keeps its own: a place has this call's arguments only if more of its calls have some.
+    """
+    returned = calls_of_message(own.message)
+    known = sum(one.name == call.name and _has_values(one.arguments) for one in returned)
+    if sum(one.name == call.name and bool(one.arguments) for one in _written(trace)) > known:
         return "the raw output"
     for result, name in ((trace.chat, "the whole answer"), (trace.chat_stream, "the streamed answer")):
         others = calls_of_message(result.message) if result is not None else ()
-        if call.name and any(one.name == call.name and _has_values(one.arguments) for one in others):
+        if call.name and sum(one.name == call.name and _has_values(one.arguments) for one in others) > known:
             return name
         if any(not one.name and one.field != call.field and _has_values(one.arguments) for one in others):
             return "the entry without a name beside it"
     return None
+
+
+def _written(trace: Trace) -> tuple[ToolCallAttempt, ...]:
+    return () if trace.parse is None else trace.parse.parsed.calls
 
 
 def _has_values(arguments: JSON) -> bool:

@@ -4,8 +4,8 @@ What it finds:
     A structural marker in the id of a returned call; in arguments that are not JSON because
     of it; or in a value of arguments that are JSON, where the first marker is a closing
     one, or one between name and arguments, which never happens in text that quotes whole
-    calls. Silent if the raw output shows that this is the value that was written, or if the
-    request contains the same text.
+    calls; or that ends with half of a closing tag. Silent if the raw output shows that this
+    is the value that was written, or if the request contains the same text.
 
 Why it matters:
     The parser missed the end of a value and read on: the value is wrong, and
@@ -41,6 +41,10 @@ from prompt_debugger.core.formats import pick_format
 _CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_|_argument_begin|▁sep")
 # At the end of a key; and a key that is a tag itself, without its brackets.
 _TAG = re.compile(r"</?(?:parameter|function|tool_call|invoke|arg_key|arg_value|think)\b>?\s{0,4}\Z")
+# What a value ends with that has taken in the beginning of a closing tag, without its bracket.
+_BEGUN_CLOSER = re.compile(
+    r"(?:\n|(?<=[\w.)\]}!?]))(</(?:parameter|function|tool_call|invoke|arg_key|arg_value)) {0,2}\Z"
+)
 _OWN_TAG = re.compile(r"<?(?:parameter|invoke|function)(?: name)?=[\"'\w]")
 _FIX = (
     "Read the calls from the raw output: what follows the marker is another call, or the end of this one. "
@@ -48,6 +52,14 @@ _FIX = (
     "another release may expect other whitespace around the marker."
 )
 
+_FIX_HALF_TAG = (
+    "Cut the tag off the value before you run the call, and report it to the authors of the server's parser with the "
+    "raw output."
+)
+_FIX_FORCED = (
+    "Ask with `tool_choice` as `auto`, so that the model's own notation is read; or run a release of the server that "
+    "constrains forced calls to that notation. Cut the tag off the value before you run the call."
+)
 _FIX_TAG = (
     "Take the name from within the tag, and read the calls from the raw output. This parser does not fit what the "
     "model wrote: choose the parser of the model's family, or update the server or client that reads the calls."
@@ -62,7 +74,11 @@ def find(trace: Trace) -> Iterator[Report]:
         arguments = decode_json(as_text(call.arguments) or "")
         written = origins.get(index)
         if isinstance(arguments, dict) and (written is None or written.arguments_json != arguments):
-            values = [text for text in texts_inside(arguments) if has_marker(text)]
+            texts = list(texts_inside(arguments))
+            values = [text for text in texts if has_marker(text)]
+            if tag := next(filter(None, (_begun_closer(trace, text) for text in texts)), ""):
+                yield _report_begun_closer(trace, call, tag)
+                return
             yield from (
                 _report_in_values(trace, call, values)
                 if not (key := _tagged_key(arguments))
@@ -76,6 +92,34 @@ def find(trace: Trace) -> Iterator[Report]:
             evidence=(in_message(field, text, fault.span),),
             fix=_FIX,
         )
+
+
+def _begun_closer(trace: Trace, text: str) -> str:
+    """Return the half of a closing tag that a value ends with; "" for none, or one that the request or text shows."""
+    found = _BEGUN_CLOSER.search(text[-40:])
+    if found is None or found[1].replace("/", "") in text:
+        return ""
+    return "" if any(found[1] in one for one in texts_inside(body_of(trace).get("messages"))) else found[1]
+
+
+def _report_begun_closer(trace: Trace, call: CallField, tag: str) -> Report:
+    """Report a value that ends in half of a closing tag: the JSON around it is whole, so no limit cut it there."""
+    forced = body_of(trace).get("tool_choice") not in (None, "auto", "none")
+    why = (
+        "`tool_choice` forces a call here: a server that then holds the output to JSON has the model write its tags "
+        "into the strings."
+        if forced
+        else "The model or the parser took the tag that ends the value for a part of it."
+    )
+    field = f"{call.field}.function.arguments"
+    arguments = as_text(call.arguments) or ""
+    return Report(
+        title=f"A value in the arguments of the call to `{call.name}` ends with `{tag}`, half of a closing tag.",
+        detail=f"In `{field}`: {arguments[:160]!r}. {why}",
+        evidence=(in_message(field, arguments),),
+        fix=_FIX_FORCED if forced else _FIX_HALF_TAG,
+        certainty=Certainty.INFERRED,
+    )
 
 
 def _swallowed(trace: Trace, text: str, own: str | None) -> str:

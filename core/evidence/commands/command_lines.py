@@ -162,6 +162,8 @@ def _command(program: str, words: list[str]) -> Command | None:
 def _kind(program: str) -> str:
     if (named := program.split()[0]) in _MLX_SERVERS:
         return named
+    if "llama_cpp" in program:
+        return "llama-cpp-python"
     lead = re.split(r"[^A-Za-z]", program.strip(), maxsplit=1)[0].lower()
     return _KINDS.get(lead, "openai-compatible")
 
