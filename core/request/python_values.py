@@ -27,6 +27,7 @@ from prompt_debugger.core.request.pydantic_classes import Classes
 MAX_DEPTH = 150
 MAX_SIZE = 4_000_000
 MAX_BITS = 4_000
+_MEDIA = frozenset({"image", "video", "audio"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 OMITTED = ("NOT_GIVEN", "NotGiven", "omit", "Omit")
 
@@ -143,9 +144,18 @@ class Values:
             if isinstance(key, (dict, list)):
                 raise self._unknown(key_node)
             name = key if isinstance(key, str) else json.dumps(key)
-            members[name] = self.value_of(value_node, depth + 1)
+            members[name] = (self._medium if name in _MEDIA else self.value_of)(value_node, depth + 1)
             self.remember(members, name, value_node)
         return members
+
+    def _medium(self, node: ast.expr, depth: int) -> JSON:
+        """Return a part's image, video or audio; one that the script opened is its name: no template reads it."""
+        try:
+            return self.value_of(node, depth)
+        except Unreadable:
+            if isinstance(node, ast.Name):
+                return node.id
+            raise
 
     def merge(self, members: dict[str, JSON], node: ast.expr, depth: int = 0) -> None:
         """Add the members of a `**` expression."""

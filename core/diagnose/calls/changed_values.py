@@ -44,7 +44,7 @@ def altered_arguments(trace: Trace) -> Iterator[AlteredCall]:
 
 def _changes(path: str, written: JSON, returned: JSON, depth: int = 0) -> Iterator[tuple[str, JSON, JSON]]:
     if depth < 50 and isinstance(written, dict) and isinstance(returned, dict):
-        for key in written.keys() & returned.keys():
+        for key in (key for key in written if key in returned):
             yield from _changes(f"{path}.{key}" if path else key, written[key], returned[key], depth + 1)
     elif type(written) is not type(returned) or written != returned:
         yield path, written, returned

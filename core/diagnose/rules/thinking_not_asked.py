@@ -42,6 +42,8 @@ def find(trace: Trace) -> Iterator[Report]:
     switch = None if server is None else _SWITCHES.get(server.reasoning_parser or "")
     if server is None or switch is None or prompt_of(trace) is not None or trace.raw is not None:
         return
+    if trace.refusal is not None:  # the parser may be another model's, and what failed comes first
+        return
     body = body_of(trace)
     given = {*body, *as_object(body.get("chat_template_kwargs")), *server.default_template_kwargs}
     if not given.isdisjoint(_OF_REQUEST) or _has_thought(trace):

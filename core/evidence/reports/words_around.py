@@ -16,10 +16,13 @@ from prompt_debugger.core.base.types import ChatResult, Server
 from prompt_debugger.core.diagnose.calls.unparsed_calls import STREAM_ALONE
 from prompt_debugger.core.diagnose.calls.written_calls import CALL_EXPECTED, CAME_AS_CONTENT, COMPLAINED, SAID_OFF
 from prompt_debugger.core.evidence.commands.command_lines import find_commands, find_parser_command, names_server
-from prompt_debugger.core.evidence.commands.flags import flags_of, server_of
+from prompt_debugger.core.evidence.commands.flags import Started, flags_of, server_of
 from prompt_debugger.core.evidence.commands.lost_flags import find_lost_flags
+from prompt_debugger.core.evidence.copying.line_starts import strip_prefixes
 from prompt_debugger.core.evidence.evidence import Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.logs.lines import find_entries
+from prompt_debugger.core.evidence.logs.marks import What
 from prompt_debugger.core.evidence.no_errors.programs import is_program, is_source
 from prompt_debugger.core.evidence.readers import Paste
 from prompt_debugger.core.evidence.reports.blocks import BlockKind
@@ -41,6 +44,7 @@ _AS_CONTENT = re.compile(
 )
 _OF_CALLS = re.compile(r"\b(?:tool|function)[ _-]?call(?:s|ing)?\b|\bnative tools?\b", re.IGNORECASE)
 # A line in which Python printed an object, with its class or as fields: its words are no person's.
+_PRINTS_FLAGS = ("non-default args: ", "server_args=")
 _PRINTED = re.compile(
     r"(?m)^[ \t]{0,12}(?:[A-Za-z][^\n'\"={}\[\]]{0,60}: {0,4})?"
     r"(?:[A-Z]\w{2,40}\(\w{1,30}=|[\[{(]{1,3}['\"]"
@@ -237,6 +241,8 @@ def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
         version = command.version or version_in(text, command.kind)
         server, notes = server_of(command.kind, flags_of(command.kind, command.words), version)
         server = replace(server, lost_flags=find_lost_flags(text) if len(commands) == 1 else ())
+    elif evidence.form is Form.ERROR and (started := _started_in_log(text)) is not None:
+        server, notes = started
     else:
         answer = "" if evidence.chat is None else evidence.chat.body
         has_content = bool(evidence.holds) or evidence.form is Form.REPORT
@@ -247,6 +253,15 @@ def _add_server(evidence: Evidence, text: str, *, is_mixed: bool) -> Evidence:
     if server == Server("") or (known is not None and known.kind not in (server.kind, Server("").kind)):
         return evidence
     return replace(evidence, server=server, notes=(*evidence.notes, *notes))
+
+
+def _started_in_log(text: str) -> Started | None:
+    """Return the server whose flags a log shows above its error, as vLLM and SGLang print them at the start."""
+    if not any(sign in text for sign in _PRINTS_FLAGS):
+        return None
+    entries = find_entries(strip_prefixes(text))
+    shown = next((entry for entry in entries if entry.what is What.FLAGS and entry.engine), None)
+    return None if shown is None else server_of(shown.engine, as_object(shown.value))
 
 
 def _names_model(evidence: Evidence) -> bool:

@@ -289,3 +289,22 @@ def test_a_log_of_a_server_with_a_longer_name_is_not_of_vllm():
 
     assert target("vllm") == "vllm"
     assert target("vllm_mlx") == ""
+
+
+def test_the_flags_that_a_log_prints_above_its_error_are_those_of_the_server():
+    flags = "{'model_tag': 'acme/Quill-9B', 'model': 'acme/Quill-9B', 'reasoning_parser': 'gemma4', 'max_model_len': 9}"
+    log = (
+        f"(APIServer pid=9) INFO 01-02 03:04:05 [utils.py:278] non-default args: {flags}\n"
+        "(APIServer pid=9) Traceback (most recent call last):\n"
+        '(APIServer pid=9)   File "/a/vllm/reasoning/basic_parsers.py", line 60, in __init__\n'
+        "(APIServer pid=9)     raise RuntimeError(\n"
+        "(APIServer pid=9) RuntimeError: Gemma4ReasoningParser reasoning parser could not locate think start/end "
+        "tokens in the tokenizer!\n"
+    )
+    trace = asyncio.run(show_evidence(read_evidence(log)))
+
+    assert trace.server.model == "acme/Quill-9B"
+    assert trace.server.max_model_len == 9
+    assert [one.code for one in trace.findings] == ["PD100"]
+    bare = asyncio.run(show_evidence(read_evidence(log.partition("\n")[2])))
+    assert not (bare.server and bare.server.model)

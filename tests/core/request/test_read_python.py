@@ -356,3 +356,18 @@ def test_a_text_that_is_sent_and_is_no_json_is_named_with_its_place():
         read_request(snippet)
 
     assert (raised.value.line, raised.value.column) == (4, 10)
+
+
+@pytest.mark.parametrize("opened", ["", 'image = Image.open("a.png")\n'])
+def test_an_image_that_a_script_opens_is_its_name(opened: str) -> None:
+    talk = '[{"role": "user", "content": [{"type": "image", "image": image}, {"type": "text", "text": "Read it."}]}]'
+
+    request = read_request(f"{opened}processor.apply_chat_template({talk}, tokenize=False, add_generation_prompt=True)")
+
+    assert request.messages[0]["content"] == [{"type": "image", "image": "image"}, {"type": "text", "text": "Read it."}]
+
+
+def test_a_text_that_a_script_computes_is_asked_for() -> None:
+    call = 'processor.apply_chat_template([{"role": "user", "content": [{"type": "text", "text": words}]}])'
+
+    assert "does not assign a value to `words`" in fail(call).message
