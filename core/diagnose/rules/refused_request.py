@@ -27,12 +27,14 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.text import capitalized
 from prompt_debugger.core.base.types import Certainty, JSONObject, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.fixes import drop_named_fields
+from prompt_debugger.core.diagnose.refusals.quoted_values import place_of_quoted
 from prompt_debugger.core.diagnose.refusals.understand import Understood, flag_of_refusal, understand
 from prompt_debugger.core.diagnose.refusals.words import (
     MAX_SUBJECT,
@@ -109,7 +111,7 @@ def find(trace: Trace) -> Iterator[Report]:
     """Report the refusal in the server's words."""
     if trace.refusal is None:
         return
-    understood = understand(trace.refusal)
+    understood = _placed(trace, understand(trace.refusal))
     if understood.cause is Cause.OUTPUT or understood.stage is Stage.RENDER:
         return
     is_of_target = understood.cause is Cause.MODEL_NAME and _names_another_model(trace)
@@ -129,6 +131,17 @@ def find(trace: Trace) -> Iterator[Report]:
         certainty=understood.certainty,
         links=links_of(understood),
     )
+
+
+def _placed(trace: Trace, understood: Understood) -> Understood:
+    """Return a refusal with the field whose value it quotes, where it names none."""
+    classified = understood.classified
+    if classified is None or understood.field is not None or understood.cause is not Cause.REQUEST:
+        return understood
+    place = place_of_quoted(_sent_form(trace), understood.words)
+    if place is None:
+        return understood
+    return replace(understood, field=place, classified=replace(classified, parts={**classified.parts, "field": place}))
 
 
 def _subject(understood: Understood) -> str:
