@@ -83,7 +83,7 @@ def _by_value(written: ToolCallAttempt, got: CallField) -> str:
         return ""
     differing = [name for name in values if name not in returned or returned[name] != values[name]]
     parts = [_one_value(name, values[name], returned) for name in differing[:_MAX_VALUES]]
-    parts += [f"`{name}` was not written" for name in list(returned.keys() - values.keys())[:1]]
+    parts += [f"`{name}` was not written" for name in [name for name in returned if name not in values][:1]]
     more = len(differing) - _MAX_VALUES
     return f"Of its arguments, {'; '.join(parts)}{f'; {more} more differ' if more > 0 else ''}." if parts else ""
 

@@ -207,7 +207,7 @@ def _note_test(node: nodes.Test, uses: dict[str, _Uses]) -> None:
 
 def _note_comparison(node: nodes.Compare, uses: dict[str, _Uses]) -> None:
     sides: list[nodes.Node] = [node.expr, *(operand.expr for operand in node.ops)]
-    for name in {name for side in sides for name in _names(side)}:
+    for name in dict.fromkeys(name for side in sides for name in _names(side)):
         found = uses.setdefault(name, _Uses())
         for side in sides:
             for value in side.items if isinstance(side, (nodes.List, nodes.Tuple)) else [side]:
