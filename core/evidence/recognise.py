@@ -228,7 +228,8 @@ def lone_output_in(value: JSONObject) -> str | None:
     """Return the only text of an object of no known form that holds markup, under a name that says it is an output."""
     names = [name for name in value if name.lower().replace("_", "") in _OUTPUT_NAMES]
     texts = [text for name in names if isinstance(text := value[name], str) and MARKER.search(text) is not None]
-    return texts[0] if len(texts) == 1 and not {"role", "description"} & value.keys() else None
+    is_lone = len(texts) == 1 and not {"role", "description"} & value.keys()
+    return texts[0] if is_lone and not (texts[0].startswith("{") and is_answer(json_of(texts[0]))) else None
 
 
 def raw_beside(value: JSONObject) -> str | None:

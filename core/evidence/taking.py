@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.answers.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.answers.native import drop_prompt
 from prompt_debugger.core.evidence.answers.read import read_answer
+from prompt_debugger.core.evidence.errors.copied import error_of_text
 from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence, Part
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.values.json_of import json_of
@@ -44,7 +46,13 @@ def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:
         evidence = replace(completions_request(body), form=form, words="a request and its response")
     else:
         evidence = Evidence(form, "a request and its response", request=read_request(body_text(body)))
-    return add_answer(evidence, read_answer(answer))
+    try:
+        return add_answer(evidence, read_answer(answer))
+    except RequestError:
+        found = error_of_text(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+        if found is None:
+            raise
+        return replace(evidence, words=f"{evidence.words}, an error", error=found.refusal)
 
 
 def add_answer(evidence: Evidence, answer: Answer) -> Evidence:

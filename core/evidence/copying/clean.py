@@ -46,6 +46,7 @@ from prompt_debugger.core.evidence.copying.other_notations import (
 from prompt_debugger.core.evidence.copying.transcripts import (
     as_prompts,
     drop_bars,
+    lines_of_docker,
     notebook_as_session,
     output_of_command,
 )
@@ -332,6 +333,7 @@ _STEPS: tuple[Step, ...] = (
     ("Line breaks from wrapping were removed.", join_print),
     ("Line numbers at the beginning of each line were removed.", drop_numbers),
     ("The signs of a diff at the beginning of each line were removed.", drop_diff_signs),
+    ("The lines that Docker keeps as JSON were unwrapped.", lines_of_docker),
     ("The cells of the notebook were written one below the other.", notebook_as_session),
     ("", as_prompts),
     ("The command above the text and the prompt below it were removed.", output_of_command),

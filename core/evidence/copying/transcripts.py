@@ -47,6 +47,15 @@ def notebook_as_session(text: str) -> str | None:
     return "\n\n".join(shown) if shown else None
 
 
+def lines_of_docker(text: str) -> str | None:
+    r"""Return the lines that Docker keeps as JSON, `{"log": "…\n", "stream": "stdout", "time": "…"}`; else `None`."""
+    if not text.lstrip().startswith('{"log":'):
+        return None
+    values = [as_object(json_of(line)) for line in text.splitlines() if line.strip()]
+    logged = [one["log"] for one in values if isinstance(one.get("log"), str) and {"stream", "time"} <= one.keys()]
+    return "".join(str(one) for one in logged) if len(logged) == len(values) else None
+
+
 def _of_cell(cell: JSONObject) -> list[str]:
     """Return the source of a cell of code with prompts, and what it printed; of another cell its text."""
     source = _joined(cell.get("source"))

@@ -57,6 +57,10 @@ def _generated(run: JSONObject) -> JSONObject:
     """Return the first message that a model generated, with what is said of its end; empty where there is none."""
     outputs = as_object(run.get("outputs"))
     found = outputs.get("generations")
+    choice = next(iter(objects_in(outputs.get("choices"))), None)
+    if choice is not None:  # of a traced client of OpenAI
+        reason = choice.get("finish_reason")
+        return {"message": choice.get("message"), "generation_info": {"finish_reason": reason}}
     while isinstance(found, list) and found:
         found = found[0]
     return as_object(found) or as_object({"message": outputs.get("message", outputs.get("output"))})
@@ -69,7 +73,8 @@ def _read(paste: Paste) -> Evidence:
     if not messages or not all(isinstance(one.get("role"), str) for one in messages):
         raise RequestError("The messages of the run could not be read.", "Paste the run whole, as it was exported.")
     generation = _generated(run)
-    answer = messages_of(generation.get("message"))
+    message = as_object(generation.get("message"))
+    answer = messages_of(message) or ([message] if message.get("role") == "assistant" else [])
     evidence = of_messages([*messages, *answer[:1]], _tools(run), _reason(generation))
     if evidence.request is not None:
         body = {**_parameters(run), **evidence.request.body}
@@ -92,6 +97,7 @@ def _parameters(run: JSONObject) -> JSONObject:
 
 def _tools(run: JSONObject) -> list[JSON]:
     given = as_object(as_object(run.get("extra")).get("invocation_params")).get("tools")
+    given = as_object(run.get("inputs")).get("tools") if given is None else given
     return list(given) if isinstance(given, list) and all("function" in as_object(one) for one in given) else []
 
 

@@ -57,7 +57,7 @@ def _read(paste: Paste) -> Evidence:
 def _read_one(found: list[tuple[JSONObject, str]], row: int) -> Evidence:
     body, answer = found[row - 1]
     if answer:
-        evidence = exchange_of(Form.EXCHANGE, body, json_of(answer) or answer)
+        evidence = exchange_of(Form.EXCHANGE, body, answer)
     else:
         evidence = Evidence(Form.EXCHANGE, "a request without its response", request=read_request(body_text(body)))
     words = f"a collection of Postman, {row} of {len(found):,}: {evidence.words}"

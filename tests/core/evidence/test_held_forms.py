@@ -355,6 +355,8 @@ def test_the_steps_of_smolagents_have_their_calls():
         "In [1]: a\n   ...: b\nOut[1]: ",
         "r = c.create(\nMessage(id=",
         "\nXError: a\n \n",
+        'id,output\n1,"{""choices""',
+        '{"a": {"output": "{"}}\n',
     ],
 )
 def test_these_forms_are_looked_for_in_linear_time(piece):
@@ -540,3 +542,72 @@ def test_a_line_of_sglangs_log_in_json_has_the_raw_output():
     assert read_evidence(json.dumps({**line, "out": out})).raw == WRITTEN
     with pytest.raises(RequestError):
         read_evidence(json.dumps({**line, "obj": {"stream": True}, "out": out}))
+
+
+def wraps(answer):
+    both = {"request": ASKED, "response": answer}
+    return [
+        {"insertId": "a", "jsonPayload": {"message": "llm", **both}},
+        {"_index": "i", "_source": {"@timestamp": "t", "llm": both}},
+        {"text": "x", "record": {"extra": both, "level": {"name": "INFO"}}},
+        {"attributes": {"mlflow.spanInputs": json.dumps(ASKED), "mlflow.spanOutputs": json.dumps(answer)}},
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_an_entry_of_no_known_form_is_read_by_what_it_holds(number):
+    wrong, right = answered(None, [called("Sow_bed")], "tool_calls"), answered(None, [called()], "tool_calls")
+
+    def entry(answer):
+        return wraps(answer)[number]
+
+    assert codes(json.dumps(entry(wrong))) == ["PD501"]
+    assert codes(json.dumps([entry(right), entry(wrong)])) == ["PD501"]
+    assert codes("\n".join(json.dumps(entry(right)) for _ in range(2))) == []
+
+
+def test_the_text_of_an_answer_in_a_line_of_a_log_is_decoded():
+    lines = [{"level": "INFO", "response": json.dumps(answered(WRITTEN))}, {"level": "INFO", "message": "done"}]
+
+    assert codes("\n".join(map(json.dumps, lines))) == ["PD426"]
+
+
+def test_an_entry_without_request_and_answer_is_refused():
+    with pytest.raises(RequestError):
+        read_evidence(json.dumps({"insertId": "a", "jsonPayload": {"message": "llm", "output": "done"}}))
+
+
+def test_rows_of_a_table_with_texts_of_json_are_entries():
+    def cell(value):
+        return '"' + json.dumps(value).replace('"', '""') + '"'
+
+    def table(content):
+        return f"id,input,output\no1,{cell(ASKED)},{cell({'role': 'assistant', 'content': content})}\n"
+
+    assert codes(table(WRITTEN)) == ["PD426"]
+    assert codes(table("Done.")) == []
+
+
+def test_lines_that_docker_keeps_as_json_are_a_log():
+    lines = ["INFO 11-01 10:00:00 vLLM API server version 0.11.0", logged(WRITTEN)]
+    text = "\n".join(json.dumps({"log": f"{line}\n", "stream": "stderr", "time": "t"}) for line in lines)
+
+    evidence = read_evidence(text)
+
+    assert (evidence.form, evidence.raw) == (Form.LOG, WRITTEN)
+
+
+def test_a_run_of_a_traced_client_has_the_answer_and_the_tools():
+    def run(name):
+        answer = answered(None, [called(name)], "tool_calls")
+        return json.dumps({"run_type": "llm", "inputs": ASKED, "outputs": answer, "error": None})
+
+    assert codes(run("Sow_bed")) == ["PD501"]
+    assert codes(run("sow")) == []
+
+
+def test_a_saved_response_that_is_an_error_is_one():
+    refused = {"object": "error", "message": "The model `m` does not exist.", "type": "NotFoundError", "code": 404}
+
+    assert read_evidence(collection(refused)).error is not None
+    assert codes(collection(answered(None, [called()], "tool_calls"), refused)) == ["PD100"]
