@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.base.errors import BackendError
-from prompt_debugger.core.base.json_values import as_count, as_object, as_text, objects_in
+from prompt_debugger.core.base.json_values import as_count, as_object, as_text
 from prompt_debugger.core.base.text import first_of
 from prompt_debugger.core.base.types import JSONObject, Server
 from prompt_debugger.core.complete.backends.http import Answer, HttpConnection
+from prompt_debugger.core.complete.backends.model_lists import models_in, what_came_instead
 from prompt_debugger.core.complete.engines import ENGINES, UNKNOWN, Engine, Looks
 from prompt_debugger.core.complete.shapes import parse_look
 
@@ -52,7 +53,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
         raise models
     # Not together with the others: a proxy with many routes takes seconds to write it, and answers nothing meanwhile.
     await looks.ask("/openapi.json")
-    entries = objects_in(parse_look(looks.text("/v1/models")).get("data"))[:_MAX_MODELS]
+    entries = models_in(looks.text("/v1/models"))[:_MAX_MODELS]
     entry = _entry_of(entries, model)
     engine = await _recognise(looks, entry or (entries[0] if entries else {}), models)
     features = await _features_of(looks, engine)
@@ -71,7 +72,8 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     )
     server = await engine.add_details(looks, server)
     wants_key = isinstance(models, BackendError) and models.status == _NO_KEY
-    return ProbeResult(server, _notes_of(models, server, model, is_listed=is_listed), wants_key)
+    instead = what_came_instead(looks.text("/v1/models"))
+    return ProbeResult(server, _notes_of(models, server, model, instead, is_listed=is_listed), wants_key)
 
 
 def _is_answer(look: Answer | BackendError) -> bool:
@@ -157,10 +159,14 @@ async def _features_of(looks: Looks, engine: Engine) -> frozenset[str]:
     return frozenset(feature for feature, is_there in zip(by_path.values(), found, strict=True) if is_there)
 
 
-def _notes_of(models: Answer | BackendError, server: Server, model: str | None, *, is_listed: bool) -> tuple[str, ...]:
+def _notes_of(
+    models: Answer | BackendError, server: Server, model: str | None, instead: str | None, *, is_listed: bool
+) -> tuple[str, ...]:
     advice = "name the model in the request" if model is None else "context length and tokenizer are not reported"
     if isinstance(models, BackendError):
         return (f"The server does not list its models ({models.message.rstrip('.')}): {advice}.",)
+    if not server.served_models and instead is not None:
+        return (f"The server answers with {instead} at `/v1/models`, not with a list of models: {advice}.",)
     if not server.served_models:
         return (f"The server lists no model: {advice}.",)
     listed = _listed(server.served_models)

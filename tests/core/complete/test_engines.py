@@ -461,6 +461,7 @@ BY_NAME = {
     "core/diagnose/rules/cut_arguments.py": "the servers that, asked for no limit, write on to the end of the context",
     "core/diagnose/rules/ignored_field.py": "a field that vLLM, alone, is known to ignore",
     "core/diagnose/rules/known_parser_fault.py": "how the engines whose faults are known by release write their names",
+    "core/diagnose/rules/not_the_promised_json.py": "a server whose backend for grammars is set by a flag of its own",
     "core/diagnose/rules/parser_of_other_model.py": "the engines that have no parser for GLM-4 before 4.5",
     "core/diagnose/rules/removed_field.py": "fields that releases of vLLM took out",
     "core/diagnose/parser_setup.py": "LMDeploy, whose parser is named at its start",

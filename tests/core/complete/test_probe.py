@@ -391,3 +391,44 @@ async def test_a_pattern_in_the_list_names_every_model_that_fits(listed: str, *,
         await client.probe("lab-model")
 
     assert any("lists no model named" in note for note in client.notes) is is_noted
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        [{"id": "lab-model"}],
+        {"models": [{"name": "models/lab-model"}]},
+        {"models": [{"name": "lab-model", "endpoints": ["chat"]}]},
+        {"result": [{"name": "lab-model"}], "success": True},
+        {"data": ["lab-model"]},
+        {"data": [{"id": "lab-model", "name": "Lab"}], "models": [{"slug": "other"}]},
+    ],
+)
+async def test_a_list_of_models_is_read_in_the_form_of_any_vendor(listing: JSON) -> None:
+    behaviours = {"/v1/models": answer(200, listing), "*": answer(404)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await client.probe("lab-model")
+
+    assert found.served_models == ("lab-model",)
+    assert client.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        (answer(200, b"<html><title>A gateway</title></html>", "text/html"), "answers with a web page at `/v1/models`"),
+        (answer(200, {"error": {"message": "Not for you."}}), "answers with an error (Not for you) at `/v1/models`"),
+        (answer(200, {"status": "ok"}), "answers with something else at `/v1/models`"),
+        (answer(200, {"data": []}), "lists no model:"),
+        (answer(200, {"data": None}), "lists no model:"),
+        (answer(200, []), "lists no model:"),
+        (answer(200, b"[" * 1_000), "lists no model:"),
+    ],
+)
+async def test_what_is_no_list_of_models_is_not_called_an_empty_one(sent: Behaviour, says: str) -> None:
+    behaviours = {"/v1/models": sent, "*": answer(404)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        await client.probe("lab-model")
+
+    (note,) = client.notes
+    assert says in note
