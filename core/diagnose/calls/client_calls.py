@@ -33,6 +33,12 @@ _OF_NOTATION = {
         "model that is offered no tools, or only reads about them in text, invents a notation. Send calls of the "
         "history as `tool_calls`, not as text. If a client's prompt asks for this XML, use the client that reads it.",
     ),
+    Notation.TOOLCALL: (
+        "Nemotron-Mini's template teaches these tags in small letters, with `name` after `arguments`. The server "
+        "returned them as text: its parsers look for other tags.",
+        "Read the call in the client: the tag contains JSON with `name` and `arguments`. Or take a model whose calls "
+        "this server parses; a larger token limit or another prompt does not change it.",
+    ),
     Notation.REACT: (
         "It is the ReAct notation, which agent frameworks teach in their prompt and read themselves. The server "
         "returned it as text, as it should.",

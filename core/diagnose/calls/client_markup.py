@@ -147,6 +147,7 @@ _AROUND_LIST = re.compile(
 _IN_TAG = re.compile(  # JSON within the brackets of the tag itself
     r"<(functioncall|function_call|toolcall|tool_call)\s{1,4}\{\s{0,8}\"name\"\s{0,4}:\s{0,4}\"([\w.:/-]{1,100})\""
 )
+_TOOLCALL = re.compile(r"<toolcall>\s{0,8}(?=\{\s{0,8}\"(?:type|arguments)\")")  # the name comes last
 # The tool's name is an attribute of an element that says it is a call, and each value has its name in one, too.
 _ATTRIBUTED = re.compile(
     r"<(?!invoke |action |function name)"
@@ -174,6 +175,7 @@ class Notation(StrEnum):
     CLAUDES = "Anthropic's"
     TAUGHT = "a client's"
     INVENTED = "nobody's"
+    TOOLCALL = "Nemotron-Mini's"
     TEXT_AS_NAME = "text in place of a name"
     REACT = "lines of `Action`"
     LISTED = "a list in words"
@@ -246,6 +248,8 @@ def find_client_call(text: str, offered: Collection[str] = ()) -> ClientCall | N
         left -= {name}
     if (named := find_named_tag(text, offered)) is not None:
         return ClientCall(named.name, named.span, Notation.TOOL_TAG)
+    if (mini := _in_toolcall(text)) is not None:
+        return mini
     return _in_lines(text) or _in_json_rpc(text, offered) or _in_invented_xml(text) or _in_two_notations(text)
 
 
@@ -278,6 +282,19 @@ def _in_json_rpc(text: str, offered: Collection[str]) -> ClientCall | None:
         return None
     is_end = _FENCE_AROUND.fullmatch(text, stop) is not None
     return ClientCall(found[1], Span(found.start(), stop), Notation.JSON_RPC) if is_end or found[1] in offered else None
+
+
+def _in_toolcall(text: str) -> ClientCall | None:
+    """Return a call as Nemotron-Mini's template teaches it: an object with `type`, `arguments` and then `name`."""
+    found = _TOOLCALL.search(text)
+    if found is None:
+        return None
+    try:
+        value, _ = _DECODER.raw_decode(text, found.end())
+    except (ValueError, RecursionError):
+        return None
+    name = value.get("name") if isinstance(value, dict) and isinstance(value.get("arguments"), dict) else None
+    return ClientCall(name, _element(text, found, "toolcall"), Notation.TOOLCALL) if isinstance(name, str) else None
 
 
 def _in_two_notations(text: str) -> ClientCall | None:

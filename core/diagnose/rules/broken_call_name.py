@@ -71,7 +71,7 @@ def find(trace: Trace) -> Iterator[Report]:
             yield _report_repeated(call, unit, len(name) // len(unit))
             return
         if name and not is_known and not _SHORTENED.search(name) and _NO_NAME.search(name) and not has_marker(name):
-            yield _report_more_than_name(call, name)
+            yield _report_more_than_name(trace, call, name)
             return
 
 
@@ -156,7 +156,7 @@ def _name_within(call: CallField) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
-def _report_more_than_name(call: CallField, name: str) -> Report:
+def _report_more_than_name(trace: Trace, call: CallField, name: str) -> Report:
     if _SPACED.fullmatch(name):
         return Report(
             title=f"The name of a returned call contains spaces: `{name}`.",
@@ -174,8 +174,7 @@ def _report_more_than_name(call: CallField, name: str) -> Report:
             "after it, for the name itself, so the answer does not say which tool was called.",
             evidence=(in_message(f"{call.field}.function.name", name),),
             fix="Do not run it. Look at the raw output: the model wrote the call in another notation than the server's "
-            "parser reads, or a client cut the text in the wrong place. Ask without streaming, and start the server "
-            "with the parser of this model's family.",
+            f"parser reads, or a client cut the text in the wrong place. {_other_parser(trace)}",
         )
     head = _HEAD.match(name)
     problem = "contains more than a name"
@@ -185,8 +184,19 @@ def _report_more_than_name(call: CallField, name: str) -> Report:
         title=f"The name of a returned call {problem}.",
         detail=f"`{call.field}.function.name` is {name[:120]!r}: the parser did not find where the name ends.",
         evidence=(in_message(f"{call.field}.function.name", name),),
-        fix="Look at the raw output: the model wrote the call in another notation than the server's parser reads. "
-        "Start the server with the parser of this model's family.",
+        fix="Look at the raw output: the model wrote the call in another notation than the server's parser reads, or a "
+        f"parser that streams cut it in the wrong place. {_other_parser(trace)}",
+    )
+
+
+def _other_parser(trace: Trace) -> str:
+    """Return what to try with the server's parser: which one it is may be known already."""
+    known = trace.server.tool_parser if trace.server is not None else None
+    if known is None:
+        return "Ask without streaming, and start the server with the parser of this model's family."
+    return (
+        "Ask without streaming, and compare. If the whole answer is right, report the stream to the authors of the "
+        f"parser `{known}`; if not, check that it is the one for this model's family."
     )
 
 

@@ -55,6 +55,7 @@ from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
     report_broken_bare,
     report_open_list,
 )
+from prompt_debugger.core.diagnose.calls.calls_in_a_row import report_calls_in_a_row
 from prompt_debugger.core.diagnose.calls.client_calls import BEFORE_OTHERS, client_call, report_client_call
 from prompt_debugger.core.diagnose.calls.departing_calls import WHOLE_TWICE, encoded_call, have_taken_out, is_headless
 from prompt_debugger.core.diagnose.calls.list_after_prose import (
@@ -411,6 +412,7 @@ _OTHERS = (
     _report_in_next_turn,
     _encoded,
     report_arguments,
+    report_calls_in_a_row,
     report_python,
 )
 

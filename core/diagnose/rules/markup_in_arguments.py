@@ -52,6 +52,12 @@ _FIX = (
     "another release may expect other whitespace around the marker."
 )
 
+_SEPARATES = re.compile(r"\[ARGS\]|<\|tool_call_argument_begin\|>|<\uff5ctool\u2581sep\uff5c>")
+_FIX_SEPARATOR = (
+    "The marker comes between the name of a call and its arguments, and the parser took it for their beginning. Ask "
+    "without streaming, and compare: a whole answer is parsed at once. Report the difference to the authors of the "
+    "server's parser."
+)
 _FIX_HALF_TAG = (
     "Cut the tag off the value before you run the call, and report it to the authors of the server's parser with the "
     "raw output."
@@ -90,7 +96,7 @@ def find(trace: Trace) -> Iterator[Report]:
             title=f"The marker `{text[slice(*fault.span)]}` is in the arguments of the call to `{call.name}`.",
             detail=f"`{field}` is {text[:160]!r}: {fault.words}, so they are not JSON.",
             evidence=(in_message(field, text, fault.span),),
-            fix=_FIX,
+            fix=_FIX_SEPARATOR if _SEPARATES.match(text, fault.span[0]) and not text[: fault.span[0]].strip() else _FIX,
         )
 
 

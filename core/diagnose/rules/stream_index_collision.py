@@ -38,6 +38,25 @@ from prompt_debugger.core.diagnose.trace_queries import TracePart, asked_server,
 from prompt_debugger.core.diagnose.wire_events import first_at
 from prompt_debugger.core.diagnose.words import counted
 
+_KEPT_SEPARATE = (
+    "A client that puts the pieces together by index merges them into one call that the model never made; here they "
+    "are kept separate."
+)
+_PARTS_AS_NAMES = (
+    "Only the first piece of a call has its name. The later ones have no id of a second call: the server's streaming "
+    "parser took parts of the arguments for names, or gave two calls one index."
+)
+_COMPARE = (
+    "Ask without streaming, and compare: a whole answer is parsed at once. If it is right there, report the stream to "
+    "the authors of the server's parser."
+)
+
+
+def _are_joined(trace: Trace) -> bool:
+    """Return whether all pieces of the stream became one call."""
+    stream = trace.chat_stream
+    return stream is not None and len(as_list(stream.message.get("tool_calls"))) == 1
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Walk the events once and report the first collision."""
@@ -72,10 +91,9 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
         if problem is not None:
             yield Report(
                 title=f"Stream deltas of tool calls collide: {problem}.",
-                detail=f"{first_at(event, deltas)}A client that puts the pieces together by index merges them into "
-                "one call that the model never made; here they are kept separate.",
+                detail=first_at(event, deltas) + (_PARTS_AS_NAMES if _are_joined(trace) else _KEPT_SEPARATE),
                 evidence=(in_message("tool_calls"),),
-                fix="Put the calls together by id; or ask without streaming.",
+                fix=_COMPARE if _are_joined(trace) else "Put the calls together by id; or ask without streaming.",
             )
             return
         if name and name not in NULL_TEXTS:

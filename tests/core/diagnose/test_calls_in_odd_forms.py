@@ -1,0 +1,80 @@
+"""Calls in content in forms that no server parses, and what is said of names that a parser cut."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.diagnose.calls.bare_invoke import report_bare_invoke
+from prompt_debugger.core.diagnose.calls.calls_in_a_row import report_calls_in_a_row
+from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
+from prompt_debugger.core.request import read_request
+from tests.attacks.growth import grows_linearly
+
+ROW = '{"name": "read", "arguments": {"path": "a"}}\n{"name": "jobs"}'
+
+
+def asked(**fields: object) -> Trace:
+    tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("read", "jobs")]
+    body = {"model": "m", "messages": [{"role": "user", "content": "go"}], "tools": tools, **fields}
+    return Trace(read_request(json.dumps(body)))
+
+
+def test_calls_of_which_one_has_a_name_alone_are_found() -> None:
+    report = report_calls_in_a_row(asked(), ROW)
+
+    assert report is not None
+    assert "calls to `read`, `jobs`" in report.title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "jobs"}',  # a record
+        '{"name": "read", "arguments": {}}\n{"name": "Ada"}',
+        '{"name": "read", "arguments": {}}\n{"name": "jobs", "age": 3}',
+        '{"name": "read", "arguments": {}}\n{"name": "jobs"} and so on',
+        '{"name": "read", "arguments": {}} {"name": "jo',
+    ],
+)
+def test_other_objects_in_a_row_are_no_calls(text: str) -> None:
+    assert report_calls_in_a_row(asked(), text) is None
+
+
+def test_objects_that_were_asked_for_are_no_calls() -> None:
+    assert report_calls_in_a_row(asked(response_format={"type": "json_object"}), ROW) is None
+    assert report_calls_in_a_row(asked(tool_choice="none"), ROW) is None
+
+
+def test_small_tags_around_a_call_whose_name_comes_last_are_those_of_one_model() -> None:
+    found = find_client_call('<toolcall> {"type": "function", "arguments": {"q": "tea"}, "name": "look"} </toolcall>')
+
+    assert found is not None
+    assert (found.name, found.notation) == ("look", Notation.TOOLCALL)
+
+
+@pytest.mark.parametrize("text", ['<toolcall> {"type": "object"} </toolcall>', '<toolcall> {"arguments": {"a": ', "x"])
+def test_other_objects_in_such_tags_are_none(text: str) -> None:
+    found = find_client_call(text)
+
+    assert found is None or found.notation is not Notation.TOOLCALL
+
+
+@pytest.mark.parametrize(
+    ("model", "has_claude", "has_minimax"),
+    [("claude-opus-4-1", True, False), ("MiniMax-M2", False, True), ("m", True, True)],
+)
+def test_bare_tags_are_explained_for_the_known_model(model: str, *, has_claude: bool, has_minimax: bool) -> None:
+    report = report_bare_invoke(
+        asked(model=model), '<invoke name="read">\n<parameter name="a">b</parameter>\n</invoke>'
+    )
+
+    assert report is not None
+    assert ("With Claude" in str(report.fix), "With MiniMax" in str(report.fix)) == (has_claude, has_minimax)
+
+
+def test_rows_and_tags_are_read_in_linear_time() -> None:
+    assert grows_linearly(lambda size: report_calls_in_a_row(asked(), '{"name": "jobs"}\n' * size), first=200)
+    assert grows_linearly(lambda size: find_client_call('<toolcall> {"type": "a", ' * size), first=200)
