@@ -254,7 +254,8 @@ def _read_exchange(text: str, _row: int) -> Evidence:
     if isinstance(value, dict):
         pair = pair_in(value)
         if pair is not None:
-            return exchange_of(Form.EXCHANGE, pair.request, pair.answer)
+            evidence = exchange_of(Form.EXCHANGE, pair.request, pair.answer)
+            return evidence if (raw := _raw_of_pair(value)) is None else replace(evidence, raw=raw)
         raise RequestError("The text does not contain a request with its response.", "Paste an object with both.")
     start = answer_after_command(text)
     if start is None:
@@ -262,6 +263,13 @@ def _read_exchange(text: str, _row: int) -> Evidence:
     asked = _request_of_text(text[:start])
     evidence = replace(asked, form=Form.EXCHANGE, words="a request and its response")
     return _add_status(add_answer(evidence, read_answer(text[start:].strip())), text[:start])
+
+
+def _raw_of_pair(value: JSONObject) -> str | None:
+    """Return what the model wrote, where an object has it as `raw` beside a request and its response."""
+    raw = value.get("raw")
+    is_body = isinstance(raw, str) and (raw.startswith(("HTTP/", "data:")) or '"choices"' in raw or '"messages"' in raw)
+    return raw if isinstance(raw, str) and raw.strip() and "request" in value and not is_body else None
 
 
 def _add_status(evidence: Evidence, above: str) -> Evidence:

@@ -58,7 +58,7 @@ def _names(text: str, offered: set[str]) -> list[str]:
         call = as_object(value)
         name = call.get("name")
         keys = call.keys() - {"name"}
-        if name not in offered or not isinstance(name, str) or not keys <= {"arguments", "parameters"}:
+        if not isinstance(name, str) or name not in offered or not keys <= {"arguments", "parameters"}:
             return []
         if keys and not all(isinstance(call[key], dict) for key in keys):
             return []

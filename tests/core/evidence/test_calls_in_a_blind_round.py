@@ -4,8 +4,30 @@ from __future__ import annotations
 
 import json
 
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.commands.command_lines import find_commands
 from prompt_debugger.core.known_errors import recognise_error
+
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "go"}]}
+ANSWERED = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
+
+
+def test_what_the_model_wrote_is_read_beside_a_request_and_its_response() -> None:
+    evidence = read_evidence(json.dumps({"request": ASKED, "raw": "<think>So</think>Hi", "response": ANSWERED}))
+
+    assert evidence.raw == "<think>So</think>Hi"
+    assert evidence.chat is not None
+    assert evidence.request is not None
+
+
+def test_the_text_of_a_body_is_not_what_the_model_wrote() -> None:
+    body = json.dumps(ANSWERED)
+    found = [
+        read_evidence(json.dumps({"request": ASKED, "raw": raw, "response": ANSWERED})).raw
+        for raw in (body, f"HTTP/1.1 200 OK\n\n{body}", json.dumps(ASKED), f"data: {body}", " ")
+    ]
+
+    assert found == [None] * 5
 
 
 def test_the_server_of_llama_cpp_python_is_not_llama_server() -> None:
