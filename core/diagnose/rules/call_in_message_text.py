@@ -64,6 +64,7 @@ from prompt_debugger.core.diagnose.calls.list_after_prose import (
     report_after_prose,
 )
 from prompt_debugger.core.diagnose.calls.malformed_tags import malformed_call
+from prompt_debugger.core.diagnose.calls.off_header import report_off_header
 from prompt_debugger.core.diagnose.calls.python_calls import report_python
 from prompt_debugger.core.diagnose.calls.repeated_calls import not_returned, report_repeated
 from prompt_debugger.core.diagnose.calls.shortened_arguments import is_shortened
@@ -414,6 +415,7 @@ _OTHERS = (
     report_arguments,
     report_calls_in_a_row,
     report_python,
+    report_off_header,
 )
 
 RULE: Rule = TraceRule(

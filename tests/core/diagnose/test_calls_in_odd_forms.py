@@ -10,6 +10,7 @@ from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose.calls.bare_invoke import report_bare_invoke
 from prompt_debugger.core.diagnose.calls.calls_in_a_row import report_calls_in_a_row
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
+from prompt_debugger.core.diagnose.calls.off_header import report_off_header
 from prompt_debugger.core.request import read_request
 from tests.attacks.growth import grows_linearly
 
@@ -73,6 +74,38 @@ def test_bare_tags_are_explained_for_the_known_model(model: str, *, has_claude: 
 
     assert report is not None
     assert ("With Claude" in str(report.fix), "With MiniMax" in str(report.fix)) == (has_claude, has_minimax)
+
+
+KIMI = "<|tool_calls_section_begin|><|tool_call_begin|>{}<|tool_call_argument_begin|>{{}}<|tool_call_end|>"
+BARE = '<minimax:tool_call>\ninvoke name="{}">\nparameter name="a">1parameter>\ninvoke>\n</minimax:tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (KIMI.format("functions.read!7"), "has no index"),
+        (BARE.format("jobs"), "`<` and `</` of its tags are missing"),
+    ],
+)
+def test_a_call_in_content_says_what_departs_from_its_notation(text: str, says: str) -> None:
+    report = report_off_header(asked(), text)
+
+    assert report is not None
+    assert says in report.detail
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KIMI.format("functions.read:0"),  # as it should be
+        KIMI.format("functions.reader:0"),  # another tool
+        BARE.format("other"),
+        'invoke name="jobs">',
+        f"Write `{KIMI.format('functions.read!7')}` for it.",  # a quotation
+    ],
+)
+def test_other_calls_depart_from_nothing(text: str) -> None:
+    assert report_off_header(asked(), text) is None
 
 
 def test_rows_and_tags_are_read_in_linear_time() -> None:
