@@ -94,6 +94,7 @@ _PRINT_CALL = re.compile(r"print\([^\n]{1,300}\)")
 _SHOWN = re.compile(
     r"(?:Parsed)?(?:ChatCompletion(?:Message)?|ModelResponse|RequestOutput|AIMessage|Message)\(\w{1,20}="
 )
+_MAX_QUOTED = 5  # times, within a quotation
 _MAX_TRIES = 8  # ends of a script that are tried
 # An object as JavaScript prints it: its first key has no quotes, and its last line is a bracket below the first one.
 _PRINTED = re.compile(
@@ -251,6 +252,7 @@ class _Splitter:
             stop += 1
         if stop > at:
             inner: list[Block] = []
+            lines = _strip_common_marks(lines)
             _Splitter("\n".join(one for one in lines if not _QUOTED.match(one)), inner).run()
             self._end_prose()
             self._blocks.extend(inner)
@@ -498,6 +500,15 @@ class _Splitter:
         if stop > at:
             self._add("\n".join(lines), BlockKind.PYTHON)
         return stop
+
+
+def _strip_common_marks(lines: list[str]) -> list[str]:
+    """Return quoted lines without the marks that all of them still have: nothing newer is quoted beside them."""
+    for _ in range(_MAX_QUOTED):
+        if not any(one.strip() for one in lines) or not all(_QUOTED.match(one) for one in lines if one.strip()):
+            break
+        lines = [_QUOTED.sub("", one, count=1) for one in lines]
+    return lines
 
 
 def _line_starts(text: str) -> list[int]:

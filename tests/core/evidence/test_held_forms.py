@@ -10,6 +10,7 @@ import pytest
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.reports.split import split
 from tests.attacks.growth import grows_linearly
 from tests.core.evidence.pasted import codes, shown
 
@@ -357,6 +358,8 @@ def test_the_steps_of_smolagents_have_their_calls():
         "\nXError: a\n \n",
         'id,output\n1,"{""choices""',
         '{"a": {"output": "{"}}\n',
+        ">>> m.content\n'a'\n",
+        "> > > a\n",
     ],
 )
 def test_these_forms_are_looked_for_in_linear_time(piece):
@@ -611,3 +614,38 @@ def test_a_saved_response_that_is_an_error_is_one():
 
     assert read_evidence(collection(refused)).error is not None
     assert codes(collection(answered(None, [called()], "tool_calls"), refused)) == ["PD100"]
+
+
+def looked_at(content, calls="", of="r.choices[0].message"):
+    return f">>> r = ask()\n>>> {of}.tool_calls\n{calls}>>> r.choices[0].message.content\n{content}\n>>> \n"
+
+
+def test_fields_that_a_session_shows_one_by_one_are_a_message():
+    assert codes(looked_at(repr(WRITTEN))) == ["PD426"]
+    assert read_evidence(looked_at(repr(WRITTEN))).chat.message["content"] == WRITTEN
+    assert codes(looked_at(repr(WRITTEN)).replace(">>> r.", "In [4]: r.")) == ["PD426"]
+    assert codes(looked_at("'Done.'")) == []
+
+
+def test_a_call_that_is_shown_beside_the_content_is_part_of_the_message():
+    call = "ChatCompletionMessageToolCall(id='c1', function=Function(arguments='{}', name='sow'), type='function')"
+
+    message = read_evidence(looked_at("'I sow.'", f"[{call}]\n")).chat.message
+
+    assert (message["content"], message["tool_calls"][0]["function"]["name"]) == ("I sow.", "sow")
+
+
+def test_fields_of_two_messages_are_no_message():
+    with suppress(RequestError):
+        assert read_evidence(looked_at("'Done.'", of="q.choices[0].message")).words != WORDS_OF_SESSION
+
+
+WORDS_OF_SESSION = read_evidence(looked_at("'Done.'")).words
+
+
+def test_lines_that_are_all_quoted_twice_are_not_taken_for_an_older_mail():
+    blocks = split("> > data: a\n> > data: b\n\nWhy?\n")
+    older = split("> It stopped.\n> > data: a\n\nWhy?\n")
+
+    assert any("data: a" in block.text for block in blocks)
+    assert not any("data: a" in block.text for block in older)
