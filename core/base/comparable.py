@@ -7,9 +7,12 @@ both cases nothing can be said of loss, and the reason says what is missing.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 
 from prompt_debugger.core.base.types import (
+    JSON,
     Api,
     Basis,
     Certainty,
@@ -58,6 +61,13 @@ EVENTS_NOT_ASKED = "a stream of events, for which it was not asked"  # in place 
 MESSAGE_IN_EVENTS = "the events of the stream contain `message` and no `delta`"
 NOT_IN_SNIPPET = "is not known from the snippet"  # and a placeholder stands for it likewise
 NEW_IN_EVERY_RUN = "gives a new value in every run"  # so that a placeholder stands for it in the request
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_GRAM = 4
+_MIN_GRAMS = 10  # less text proves nothing
+_LEAST_SHARE = 0.5
+_MAX_CHARS = 200_000
+_MAX_CALLS = 128
+_SHOWN = 40
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 
 
@@ -156,4 +166,58 @@ def _cause_of_divergence(body: JSONObject, raw: Completion, chat: ChatResult) ->
         left, right = getattr(raw.usage, field, None), getattr(chat.usage, field, None)
         if left is not None and right is not None and left != right:
             return f"`{field}` is {left} for the one, {right} for the other"
+    if (lacking := _text_of_another_run(raw.text, chat.message)) is not None:
+        return f"the answer contains {lacking!r}, which the raw output does not"
     return None
+
+
+def _text_of_another_run(raw: str, message: JSONObject) -> str | None:
+    """Return the beginning of a text of the answer that did not come from a raw output; `None` if all may have.
+
+    A parser takes away and converts; it does not write a content of which most is not there, or a text in arguments
+    of which nothing is.
+
+    >>> _text_of_another_run('<call>{"city": "Oslo"}</call>', {"content": "It is sunny in Paris today."})
+    'It is sunny in Paris today.'
+    >>> _text_of_another_run("<think>Hm.</think>It is  sunny in Paris.", {"content": "It is sunny in Paris."})
+    """
+    known = _grams(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), raw[:_MAX_CHARS]))
+    content = message.get("content")
+    if isinstance(content, str):
+        wanted = _grams(content[:_MAX_CHARS])
+        if len(wanted) >= _MIN_GRAMS and len(wanted & known) < _LEAST_SHARE * len(wanted):
+            return content.strip()[:_SHOWN]
+    for text in _texts_of_arguments(message):
+        wanted = _grams(text[:_MAX_CHARS])
+        if wanted and not wanted & known:
+            return text.strip()[:_SHOWN]
+    return None
+
+
+def _grams(text: str) -> set[str]:
+    text = "".join(text.split())
+    return {text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)}
+
+
+def _texts_of_arguments(message: JSONObject) -> Iterator[str]:
+    """Yield the texts in the arguments of a message's calls."""
+    calls = message.get("tool_calls")
+    for call in calls[:_MAX_CALLS] if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        arguments = function.get("arguments") if isinstance(function, dict) else None
+        left: list[JSON] = [_decoded(arguments) if isinstance(arguments, str) else arguments]
+        while left:
+            value = left.pop()
+            if isinstance(value, str):
+                yield value
+            elif isinstance(value, dict | list):
+                left += value.values() if isinstance(value, dict) else value
+
+
+def _decoded(arguments: str) -> JSON:
+    """Return arguments as an object; nothing of broken ones, whose texts no one knows."""
+    try:
+        value: JSON = json.loads(arguments[:_MAX_CHARS])
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
