@@ -85,4 +85,6 @@ def model_names(trace: Trace) -> tuple[str, ...]:
         names += [trace.server.model, trace.server.model_root, *named]
     if trace.chat is not None and trace.chat.body:
         names.append(as_text(as_object(decode_json(trace.chat.body)).get("model")))
+    if trace.chat is not None:
+        names.append(as_text(trace.chat.message.get("model")))  # as messages of Anthropic's API name it themselves
     return tuple(name for name in names if name)

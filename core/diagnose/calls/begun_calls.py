@@ -8,8 +8,9 @@ Let me look.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from prompt_debugger.core.base.types import Certainty, Severity, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls.unparsed_calls import parser_steps
 from prompt_debugger.core.diagnose.endings import is_limit_word
@@ -25,6 +26,11 @@ _BEGUN = re.compile(
     r"|(?P<kimi_k2><\|tool_calls_section_begin\|>\s{0,9}(?:<\|tool_call_begin\|>[^<>]{0,100})?)"
     r"|(?P<deepseek_v32><\uff5cDSML\uff5c[^<>]{0,100}>?\s{0,9}(?:<\uff5cDSML\uff5c[^<>]{0,100})?)"
 )
+_RESTARTED = (
+    "Do not run any of them, and do not keep this turn in the history, as models repeat what they read there. Ask "
+    "again, with a lower temperature if it happens again; a hosted model that often does so is for its provider to fix."
+)
+NOT_CLOSED = "its closing tag is missing before"  # in the problem of a call that another one interrupts
 _TAIL = 700  # characters in which it begins
 
 
@@ -52,4 +58,31 @@ def report_begun(trace: Trace, content: str) -> Report | None:
         ),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
+    )
+
+
+def count_restarts(last: ToolCallAttempt, broken: Sequence[ToolCallAttempt]) -> int:
+    """Return how often a call was begun before, each time within a value that is not closed."""
+    return sum(
+        one.name == last.name and one.char_span.start < last.char_span.start and NOT_CLOSED in (one.problem or "")
+        for one in broken
+    )
+
+
+def report_restarted(call: ToolCallAttempt, earlier: int, content: str) -> Report:
+    """Report a call that the model began again within its own arguments, and never closed.
+
+    Args:
+        call: The last beginning.
+        earlier: How often it was begun before.
+        content: The text with all of them.
+    """
+    return Report(
+        title=f"A tool call to `{call.name}` begins {earlier + 1} times in content, each within the one before.",
+        detail="None is closed before the next begins: the model lost its place inside a value and started the "
+        "call anew. No parser reads that as a call, and a larger token limit does not close it.",
+        evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
+        fix=_RESTARTED,
+        certainty=Certainty.INFERRED,
+        stage=Stage.COMPLETE,
     )

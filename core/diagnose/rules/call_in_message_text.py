@@ -48,7 +48,7 @@ from prompt_debugger.core.diagnose.calls.arguments_as_content import report_argu
 from prompt_debugger.core.diagnose.calls.bare_headers import report_headers
 from prompt_debugger.core.diagnose.calls.bare_invoke import report_bare_invoke
 from prompt_debugger.core.diagnose.calls.bare_lists import bare_list, model_names
-from prompt_debugger.core.diagnose.calls.begun_calls import report_begun
+from prompt_debugger.core.diagnose.calls.begun_calls import count_restarts, report_begun, report_restarted
 from prompt_debugger.core.diagnose.calls.broken_bare_calls import (
     AGAIN,
     is_open_list,
@@ -146,7 +146,8 @@ def _find(trace: Trace) -> Iterator[Report]:
 def _report_no_whole_call(trace: Trace, content: str) -> Iterator[Report]:
     """Report what is less than a call with its markup: one that is broken, or without markup, or stripped."""
     if begun := list(written_calls(trace, content, (CallStatus.TRUNCATED,))):
-        yield _report_begun(trace, begun[-1], content)
+        again = count_restarts(begun[-1], list(written_calls(trace, content, (CallStatus.MALFORMED,))))
+        yield report_restarted(begun[-1], again, content) if again else _report_begun(trace, begun[-1], content)
     elif broken := list(written_calls(trace, content, (CallStatus.MALFORMED,))):
         report = _report_shortened if is_shortened(broken[0].arguments) else _report_broken
         yield report(trace, broken[0], content)

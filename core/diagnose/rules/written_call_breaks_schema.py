@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
+from prompt_debugger.core.diagnose.calls.begun_calls import NOT_CLOSED
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Violation, violations
@@ -42,6 +43,8 @@ def find(trace: Trace) -> Iterator[Report]:
     schemas = {tool.name: (tool.field, tool.parameters) for tool in request_tools(trace.request)}
     for _, call in body_calls(trace):
         field, schema = schemas.get(call.name or "", ("", None))
+        if NOT_CLOSED in (call.problem or ""):
+            continue  # its value includes what came after it
         broken = None if call.arguments_json is None else violations(call.arguments_json, schema)
         if not broken:
             continue

@@ -11,6 +11,9 @@ from prompt_debugger.core.diagnose.calls.bare_invoke import report_bare_invoke
 from prompt_debugger.core.diagnose.calls.calls_in_a_row import report_calls_in_a_row
 from prompt_debugger.core.diagnose.calls.client_markup import Notation, find_client_call
 from prompt_debugger.core.diagnose.calls.off_header import report_off_header
+from prompt_debugger.core.diagnose.rules.base import Report
+from prompt_debugger.core.diagnose.rules.call_in_message_text import find
+from prompt_debugger.core.evidence import read_evidence, trace_of
 from prompt_debugger.core.request import read_request
 from tests.attacks.growth import grows_linearly
 
@@ -106,6 +109,40 @@ def test_a_call_in_content_says_what_departs_from_its_notation(text: str, says: 
 )
 def test_other_calls_depart_from_nothing(text: str) -> None:
     assert report_off_header(asked(), text) is None
+
+
+D = "\uff5cDSML\uff5c"
+OPENED = f'<{D}tool_calls>\n<{D}invoke name="read">\n<{D}parameter name="path" string="false">["a",'
+
+
+def test_a_call_that_begins_again_within_its_own_arguments_is_no_matter_of_a_limit() -> None:
+    report = only_report(f"Let me see.\n{OPENED}{OPENED}{OPENED}")
+
+    assert "begins 3 times in content, each within the one before" in report.title
+    assert "max_tokens" not in str(report.fix)
+    assert "--tool-call-parser" not in str(report.fix)
+
+
+def test_a_call_that_begins_once_is_cut() -> None:
+    report = only_report(f"Let me see.\n{OPENED}")
+
+    assert "begins in content and is not closed" in report.title
+
+
+def only_report(content: str) -> Report:
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}
+    evidence = read_evidence(json.dumps({"request": asked().request.body, "response": answer}))
+    (report,) = find(trace_of(evidence))
+    return report
+
+
+def test_the_model_that_a_logged_message_names_is_known() -> None:
+    text = '<invoke name="read">\n<parameter name="a">b</parameter>\n</invoke>'
+    message = {"role": "assistant", "model": "claude-x", "content": [{"type": "text", "text": text}]}
+    report = report_bare_invoke(trace_of(read_evidence(json.dumps({"type": "assistant", "message": message}))), text)
+
+    assert report is not None
+    assert "MiniMax, start" not in str(report.fix)
 
 
 def test_rows_and_tags_are_read_in_linear_time() -> None:
