@@ -107,6 +107,9 @@ MORE_HEALTHY: dict[str, Shape] = {
     "TensorRT-LLM, nulls": Shape(
         message("", call(id="chatcmpl-tool-1"), reasoning=None, reasoning_content=None), choice=dict(_NULLS)
     ),
+    "as many tokens as max_tokens, most of them hidden": Shape(
+        prose(), "stop", usage={"prompt_tokens": 50, "completion_tokens": 128, "total_tokens": 178}
+    ),
     "llama-swap, words of its own while a model loads": Shape(
         prose(),
         "stop",

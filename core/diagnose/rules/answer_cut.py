@@ -2,7 +2,8 @@
 
 What it finds:
     finish_reason `length`, or as many tokens as the request allows, of an answer that is
-    text, with the limit as far as the counts show it. A warning if only the answer is
+    text, with the limit as far as the counts show it. Silent where the server says that it
+    ended by itself and counts more tokens than the text has bytes. A warning if only the answer is
     known, otherwise a note. Cut calls, promised JSON and reasoning, and empty answers, have
     separate rules. The same of a plain completion, whose output is known and is text alone.
 
@@ -27,12 +28,13 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.nothing_but_reasoning import is_note_of_server
 from prompt_debugger.core.diagnose.thinking import think_less
-from prompt_debugger.core.diagnose.trace_queries import in_message, in_raw, why_cut
+from prompt_debugger.core.diagnose.trace_queries import completion_tokens, in_message, in_raw, why_cut
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -43,7 +45,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     if chat is None or chat.error or returned_calls(trace) or (reason := why_cut(trace)) is None:
         return
-    if is_note_of_server(chat):  # which has its own report
+    if is_note_of_server(chat) or _is_ended_with_hidden_tokens(trace):  # the first has its own report
         return
     if as_object(body_of(trace).get("response_format")) or (trace.parse is not None and trace.parse.parsed.calls):
         return
@@ -64,6 +66,19 @@ def find(trace: Trace) -> Iterator[Report]:
         fix=steps,
         severity=Severity.NOTE if trace.raw is not None else None,
     )
+
+
+def _is_ended_with_hidden_tokens(trace: Trace) -> bool:
+    """Return whether a server says that the answer ended by itself, and counts more tokens than the text can have.
+
+    The rest is not shown (thoughts, most often), so the count of all does not show that the limit ended the text.
+    """
+    chat = trace.chat
+    if chat is None or trace.raw is not None or not is_normal_end(chat.finish_reason):
+        return False
+    reasoning = reasoning_of(chat.message)
+    shown = f"{content_of(chat.message) or ''}{reasoning.text if reasoning is not None else ''}"
+    return len(shown.encode("utf-8", "replace")) < (completion_tokens(trace) or 0)
 
 
 def _find_in_completion(trace: Trace) -> Iterator[Report]:

@@ -2,7 +2,8 @@
 
 What it finds:
     Where the server does not show its prompt: `usage.prompt_tokens` that is not
-    the number of tokens of the local render, give or take one (BOS). Silent for
+    the number of tokens of the local render, give or take one (BOS). Silent where the
+    difference is what the server counts as read from a cache, apart from these, and for
     requests with images, sound or video, whose tokens the render lacks.
 
 Why it matters:
@@ -22,6 +23,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_list, as_object
@@ -31,12 +33,20 @@ from prompt_debugger.core.diagnose.fields import body_of, numbered_messages, req
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import TracePart, counted_beyond_render
 
+_CACHED = re.compile(
+    r'"(cached_tokens|cache_read_input_tokens|cache_creation_input_tokens|prompt_cache_hit_tokens)"'
+    r"\s{0,8}:\s{0,8}(\d{1,9})"
+)
+_MAX_CHARS = 20_000  # of an answer, at whose end the counts are
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Compare the server's count with our own render."""
     beyond = counted_beyond_render(trace)
     if not beyond or _has_media(trace) or trace.local_prompt is None:
         return
+    if beyond < 0 and any(abs(beyond + apart) <= 1 for apart in _cached(trace)):
+        return  # the rest was counted apart
     rendered = len(trace.local_prompt.tokens or ())
     counted = rendered + beyond
     yield Report(
@@ -48,6 +58,13 @@ def find(trace: Trace) -> Iterator[Report]:
             "that the tokenizer is the model's own."
         ),
     )
+
+
+def _cached(trace: Trace) -> tuple[int, ...]:
+    """Return the numbers of tokens that the answer counts as read from a cache, and their sum with those written."""
+    body = "" if trace.chat is None else trace.chat.body[-_MAX_CHARS:]
+    last = {found[1]: int(found[2]) for found in _CACHED.finditer(body)}
+    return (*last.values(), sum(last.values()))
 
 
 def _suspect(trace: Trace, *, is_shorter: bool) -> str:
