@@ -25,6 +25,7 @@ from prompt_debugger.core.base.types import (
 )
 
 MAY_BE_CONTENT = "it contains no control token, and it may have been copied from what a server shows"
+IN_LOG = "it contains no control token, and a log may leave them out"
 KEEPS_TOKENS = "it contains control tokens; whether it is an output or content that kept them is unknown"
 NO_BEGINNING = "it begins in the middle of a marker or of a call, so its beginning may not have been copied"
 NO_END = "it ends inside a call, so its end may not have been copied"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-from prompt_debugger.core.base.comparable import KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING, NO_END
+from prompt_debugger.core.base.comparable import IN_LOG, KEEPS_TOKENS, MAY_BE_CONTENT, NO_BEGINNING, NO_END
 from prompt_debugger.core.base.types import (
     Basis,
     ChatResult,
@@ -27,7 +27,6 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.formats import CONTROL_TOKEN
 
 _OF_ANSWER = "The answer itself shows this prompt: according to the server, it is the one of this run."
-_IN_LOG = "it contains no control token, and a log may leave them out"
 # A text without its beginning: it begins with the rest of a marker or with one that only occurs within a call, or a
 # line of it does that is not a whole header.
 _MID_CALL = re.compile(
@@ -247,7 +246,7 @@ def _completion(evidence: Evidence, text: str) -> Completion:
         is_text_alone = is_alone and evidence.form is Form.OUTPUT and evidence.request is None
         is_text_alone = is_text_alone and _PROMPT_TURN.search(text) is None
         return replace(raw, completeness_reason=KEEPS_TOKENS) if is_text_alone else raw
-    reason = _IN_LOG if evidence.form is Form.LOG else MAY_BE_CONTENT
+    reason = IN_LOG if evidence.form is Form.LOG else MAY_BE_CONTENT
     return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)
 
 

@@ -3,7 +3,7 @@
 What it finds:
     A tool call in the raw output that breaks off where the output ends. An error if the
     server returned it as a call or gave a finish_reason other than `length`; a warning
-    where the server said plainly that it was cut.
+    where the server, or its log, said plainly that it was cut.
 
 Why it matters:
     The caller gets half a command and a finish_reason that says it is complete:
@@ -26,8 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.comparable import IN_LOG
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.base.types import CallStatus, Certainty, Completeness, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.endings import is_limit_word
 from prompt_debugger.core.diagnose.output_limit import MORE_OUTPUT, output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.trace_queries import (
@@ -45,10 +47,20 @@ def find(trace: Trace) -> Iterator[Report]:
     """Report every call that breaks off at the end of a cut output."""
     if trace.parse is None or all(call.status is not CallStatus.TRUNCATED for call in trace.parse.parsed.calls):
         return
+    is_logged = trace.raw is not None and trace.raw.completeness is not Completeness.WHOLE
+    if is_logged and not _ends_by_its_log(trace):
+        return
     reason, numbers = why_cut(trace), message_indices(trace)
     for raw_index, call in enumerate(trace.parse.parsed.calls):
         if call.status is CallStatus.TRUNCATED and (reason is not None or _says_complete(trace)):
             yield _report(trace, numbers.get(raw_index), call, reason)
+
+
+def _ends_by_its_log(trace: Trace) -> bool:
+    """Return whether a log itself says that a limit ended the output that it shows, which may lack control tokens."""
+    raw = trace.raw
+    is_alone = trace.chat is None and trace.chat_stream is None
+    return raw is not None and is_alone and raw.completeness_reason == IN_LOG and is_limit_word(raw.finish_reason)
 
 
 def _says_complete(trace: Trace) -> bool:
@@ -79,7 +91,7 @@ def _report(trace: Trace, index: int | None, call: ToolCallAttempt, reason: str 
         fix=f"Do not execute this call and do not replay it in the history. {limit.step.text} "
         "Decide by the last token and the limit, not by finish_reason.",
         certainty=comparison(trace) or Certainty.OBSERVED,
-        severity=None if hidden or chat is None else Severity.WARNING,
+        severity=Severity.WARNING if _ends_by_its_log(trace) or not (hidden or chat is None) else None,
     )
 
 
@@ -89,6 +101,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    reads_stripped=True,
     threads=("vllm-project/vllm#53269", "vllm-project/vllm#58228"),
     explains=("PD445",),
     fixes=(MORE_OUTPUT,),

@@ -649,3 +649,12 @@ def test_lines_that_are_all_quoted_twice_are_not_taken_for_an_older_mail():
 
     assert any("data: a" in block.text for block in blocks)
     assert not any("data: a" in block.text for block in older)
+
+
+@pytest.mark.parametrize(("reason", "expected"), [("length", ["PD301"]), ("stop", []), (None, [])])
+def test_a_call_that_a_log_shows_cut_by_a_limit_is_one(reason, expected):
+    obj = "GenerateReqInput(rid='b1', text=None, sampling_params={'max_new_tokens': 8}, stream=False)"
+    out = {"text": WRITTEN[:40], "meta_info": {"finish_reason": {"type": reason}}}
+
+    assert codes(f"[2026-11-01 10:00:01] Finish: obj={obj}, out={out}\n") == expected
+    assert codes(f"[2026-11-01 10:00:01] Finish: obj={obj}, out={ {**out, 'text': WRITTEN} }\n") == []
