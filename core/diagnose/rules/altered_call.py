@@ -28,6 +28,7 @@ from prompt_debugger.core.base.json_values import as_text, decode_json
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.text import first_divergence
 from prompt_debugger.core.base.types import JSON, CallOutcome, JSONObject, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.calls.broken_arguments import break_of
 from prompt_debugger.core.diagnose.fields import CallField
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -68,11 +69,25 @@ def _describe(field: str, written: ToolCallAttempt, got: CallField) -> str:
     by_value = _by_value(written, got)
     if by_value:
         return by_value
+    if broken := _broken_beside(written, returned):
+        return broken
     at = first_divergence(written.arguments, returned) or 0
     low = max(0, at - 30)
     return (
         f"Arguments differ from character {at}: written …{quote(written.arguments[low : at + 40])!r}, "
         f"returned …{quote(returned[low : at + 40])!r}."
+    )
+
+
+def _broken_beside(written: ToolCallAttempt, returned: str) -> str:
+    """Return what is wrong with returned text that is no JSON, where the model's notation is none either."""
+    fault = break_of(returned)
+    if fault is None or not isinstance(written.arguments_json, dict) or decode_json(written.arguments) is not None:
+        return ""
+    values = json.dumps(written.arguments_json, ensure_ascii=False)
+    return (
+        f"What the model wrote is {quote(values, 160)!r} as JSON. What was returned ends with "
+        f"{returned[-40:]!r} and is not JSON: {fault.words}."
     )
 
 

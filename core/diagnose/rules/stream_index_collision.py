@@ -4,8 +4,8 @@ What it finds:
     In the streamed events, one index with two ids or two names, one id under
     two indexes, or a tool call delta without an index, or with one that is not a
     number. Or the pieces of one call have different ids, or (a note) the later ones an
-    empty id (only of what was pasted: many servers send it). Or `tool_calls` is an object in
-    place of a list.
+    empty id (only of what was pasted: many servers send it); or (a note) the first event has
+    two pieces of one call. Or `tool_calls` is an object in place of a list.
 
 Why it matters:
     Clients assemble arguments by index: two calls become one with `{"path": "a"}{"path":
@@ -63,7 +63,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.chat_stream is None:
         return
     if (event := _event_of_object(trace.chat_stream.deltas)) is None:
-        yield from [*_collision(trace, trace.chat_stream.deltas)] or _empty_ids(trace, trace.chat_stream.deltas)
+        deltas = trace.chat_stream.deltas
+        yield from [*_collision(trace, deltas)] or [*_two_entries(deltas)] or _empty_ids(trace, deltas)
     else:
         yield _no_list(event + 1)
 
@@ -101,6 +102,23 @@ def _collision(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report
         if arguments:
             begun.add(index)
             written.setdefault(index, []).append(as_text(arguments) or "")
+
+
+def _two_entries(deltas: tuple[StreamDelta, ...]) -> Iterator[Report]:
+    """Report the first event with calls where it has two pieces of one call: some clients keep that list as it is."""
+    parts = list(_tool_deltas(deltas))
+    first = [part for event, part in parts if event == parts[0][0]]
+    if len(first) < 2 or first[0].at is None or first[1].at != first[0].at or first[1].call_id or first[1].name:
+        return
+    yield Report(
+        title=f"One event of the stream has two pieces of the call at index {first[0].at}.",
+        detail=f"{first_at(parts[0][0], deltas)}Its name and the beginning of its arguments are two entries of one "
+        "list. By index they are one call; a client that keeps the list of the first event as it is (some releases of "
+        "OpenAI's Python library do) has two, one of them without a name.",
+        evidence=(in_message("tool_calls"),),
+        fix="Join the pieces of one event by index, too; update the client, or ask without streaming.",
+        severity=Severity.NOTE,
+    )
 
 
 def _empty_ids(trace: Trace, deltas: tuple[StreamDelta, ...]) -> Iterator[Report]:
