@@ -65,6 +65,12 @@ def _is_answer(value: JSONObject) -> bool:
     return is_alone and any(_MARKUP.search(as_text(one.get("text")) or "") for one in objects_in(content))
 
 
+_MAY_LACK = (  # Anthropic's guide to stop reasons, as of 2026-11
+    "`stop_reason` is `max_tokens`, and a call comes last: its input may lack what the limit cut off. Ask again with "
+    "a higher `max_tokens`."
+)
+
+
 def _read_answer(value: JSONObject) -> Answer:
     draft = MessageDraft()
     for block in objects_in(value["content"]):
@@ -78,6 +84,8 @@ def _read_answer(value: JSONObject) -> Answer:
             case other:
                 draft.note(no_place(other))
     reason = as_text(value.get("stop_reason"))
+    if reason == "max_tokens" and (objects_in(value["content"]) or ({},))[-1].get("type") == "tool_use":
+        draft.note(_MAY_LACK)
     return of_message(
         _API,
         draft.message(),

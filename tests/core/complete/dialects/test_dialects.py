@@ -344,3 +344,19 @@ def test_a_stream_that_ends_each_text_many_times_is_read_in_linear_time() -> Non
     end: JSONObject = {"type": "response.output_text.done", "output_index": 0, "text": "So: a"}
 
     assert grows_linearly(lambda size: responses.DIALECT.read_events([piece, end] * size, ""), first=100)
+
+
+@pytest.mark.parametrize(
+    ("reason", "last", "is_said"), [("max_tokens", "tool_use", True), ("tool_use", "tool_use", False),
+                                    ("max_tokens", "text", False)]
+)  # fmt: skip
+def test_of_a_call_at_which_a_limit_ended_a_message_it_is_said_that_its_input_may_lack_something(reason, last, is_said):
+    blocks = {
+        "text": {"type": "text", "text": "I"},
+        "tool_use": {"type": "tool_use", "id": "t", "name": "f", "input": {}},
+    }
+    answer = {"type": "message", "role": "assistant", "content": [blocks[last]], "stop_reason": reason}
+
+    notes = read_evidence(json.dumps(answer)).notes
+
+    assert any("its input may lack" in note for note in notes) is is_said
