@@ -139,6 +139,17 @@ SENTENCES: tuple[KnownError, ...] = (
         field="temperature",
     ),
     KnownError(
+        "text content blocks must contain non-whitespace text",
+        Stage.REQUEST,
+        "A text block somewhere in the messages is empty, or has nothing but blanks and line breaks.",
+        "Drop blocks like that; a single blank is refused as well. Where a turn would then have no block, leave it out "
+        "or write a word into it.",
+        "https://github.com/NousResearch/hermes-agent/pull/63983",
+        example="messages: text content blocks must contain non-whitespace text",
+        field="messages",
+        look=Look.EMPTY_TEXT,
+    ),
+    KnownError(
         "text content blocks must be non-empty",
         Stage.REQUEST,
         "A text block somewhere in the messages is empty.",

@@ -80,6 +80,15 @@ SENTENCES: tuple[KnownError, ...] = (
         "field.",
     ),
     KnownError(
+        "Unable to submit request because {name:word} is not supported by this model",
+        Stage.REQUEST,
+        "The request sets a field that this model does not take.",
+        "Leave that field out for this model. For thinking, Gemini 2.5 takes `thinkingBudget` and Gemini 3 takes "
+        "`thinkingLevel` (in `generationConfig.thinkingConfig`), and models without thinking take neither.",
+        "https://github.com/google-gemini/gemini-cli/issues/14025",
+        example="Unable to submit request because thinking_level is not supported by this model.",
+    ),
+    KnownError(
         "Model generated too many tool calls.",
         Stage.COMPLETE,
         "The model wrote more calls in one turn than the API accepts, and the answer was discarded.",

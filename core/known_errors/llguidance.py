@@ -9,6 +9,15 @@ MAKER = "llguidance"
 
 SENTENCES: tuple[KnownError, ...] = (
     KnownError(
+        "assertion failed: self.parser.inference_caps.ff_tokens",
+        Stage.COMPLETE,
+        "The grammar was asked for tokens that it forces, and was not set up for that; LiteRT-LM fails like this where "
+        "a thinking budget and a response format are set together.",
+        "Ask for the response format without a thinking budget, or with thinking switched off, and update the program. "
+        "The schema needs no change.",
+        "https://github.com/google-ai-edge/LiteRT-LM/issues/3463",
+    ),
+    KnownError(
         "Unimplemented keys: [{keys}]",
         Stage.COMPLETE,
         "A schema of the request, of a tool or of `response_format`, uses keywords that the grammar backend does "

@@ -60,6 +60,10 @@ _AT_OLLAMA = (
     "Update Ollama, and compare with another build of the same model: some releases ignore `format` for MLX builds "
     "(ollama/ollama#17183)."
 )
+_NOT_AT_OLLAMA = (
+    "Send the schema, or `json`, in `format`: Ollama's own API reads no other field for it. `response_format` belongs "
+    "to its `/v1/chat/completions`."
+)
 _FENCE = re.compile(r"\A\s*+```\w{0,10}\n(.*?)\n?```", re.DOTALL)
 
 
@@ -135,7 +139,7 @@ def _enforced(trace: Trace, promise: Promise) -> Step:
     if trace.server_kind == "tensorrt-llm":
         return Step(_AT_TENSORRT)
     if is_ollamas_own(trace.chat):
-        return Step(_AT_OLLAMA)
+        return Step(_AT_OLLAMA if promise.field == "format" else _NOT_AT_OLLAMA)
     return Step(
         f"Check that this server and its release read `{promise.field}`, and that it supports this schema: "
         "some drop an unsupported constraint silently."

@@ -46,6 +46,17 @@ CLASSES: tuple[ErrorClass, ...] = (
         "themselves (`bind_tools`), and keep its packages for core and vendor at releases that belong together.",
     ),
     ErrorClass(
+        "newer-limit",
+        r"\bmax_completion_tokens\W{1,4}extra inputs? (?:is|are) not permitted"
+        r"|(?:unrecognized|unknown|unexpected) (?:request )?(?:arguments?|fields?|parameters?)"
+        r"(?: supplied| provided| passed| found)?\W{1,6}(?P<path>max_completion_tokens)\b",
+        Stage.REQUEST,
+        Cause.REQUEST,
+        "The server does not know `max_completion_tokens`",
+        "Only newer servers read that name of the limit, and this one refuses fields that it does not know.",
+        "Send `max_tokens` in its place (many clients have a switch for it), or update the server.",
+    ),
+    ErrorClass(
         "part-has-field",
         r"(?<![\w.])(?P<place>messages?\[\d{1,6}\]\.content\[\d{1,6}\]) has invalid fields?(?:\(s\))?: ?"
         r"(?P<name>(?:input_)?text|image_url|image|input_audio|audio_url|video_url|file|source)\b",

@@ -233,7 +233,8 @@ CLASSES: tuple[ErrorClass, ...] = (
         "The name is known, but that model does something else: embeddings, plain completions, or only the newer API.",
         "Name a chat model, or call the endpoint that this model is made for (`/v1/embeddings`, `/v1/completions`, "
         "`/v1/responses`).",
-        unless=r"`[a-z]\w{1,40}(?:\.\w{1,40}){1,6}` is not supported for this model\b",
+        unless=r"`[a-z]\w{1,40}(?:\.\w{1,40}){1,6}` is not supported for this model\b"
+        r"|\b[a-z]{2,30}(?:_[a-z]{1,30}){1,4} is not supported (?:by|for|with) (?:this|the) model\b",
     ),
     ErrorClass(
         "model-name",
