@@ -135,7 +135,7 @@ def take_last_answer(evidence: Evidence) -> Evidence:
     its_field = f"messages[{len(messages) - 1}]"
     notices = tuple(one for one in request.notices if not one.field.startswith(its_field))
     rest = replace(request, body={"messages": [*messages[:-1]]}, notices=notices)
-    last = _with_calls(last)
+    last = _modernize_call(last)
     return replace(
         evidence,
         form=Form.EXCHANGE,
@@ -146,7 +146,7 @@ def take_last_answer(evidence: Evidence) -> Evidence:
     )
 
 
-def _with_calls(message: JSONObject) -> JSONObject:
+def _modernize_call(message: JSONObject) -> JSONObject:
     """Return an answer with a call in the older form, `function_call`, in that of today."""
     function = as_object(message.get("function_call"))
     if message.get("tool_calls") or not function.get("name"):

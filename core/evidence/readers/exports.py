@@ -83,10 +83,10 @@ def _read_one(calls: Sequence[_Call], row: int) -> Evidence:
 def _calls(values: Sequence[JSONObject]) -> Iterator[_Call]:
     for value in values[:_MAX_ENTRIES]:
         for read in (_langfuse, _litellm, _datadog, _bedrock):
-            yield from _with_answer(read(value))
+            yield from _drop_unanswered(read(value))
 
 
-def _with_answer(calls: Iterator[_Call]) -> Iterator[_Call]:
+def _drop_unanswered(calls: Iterator[_Call]) -> Iterator[_Call]:
     return (call for call in calls if call.answer)
 
 
