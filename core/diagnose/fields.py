@@ -241,6 +241,12 @@ def returned_calls(trace: Trace) -> tuple[CallField, ...]:
     return () if trace.chat is None else calls_of_message(trace.chat.message)
 
 
+def held_at(body: JSONObject, path: str) -> JSON:
+    """Return what a body has at a path of one name, or of two with a dot; `None` for nothing."""
+    head, _, name = path.rpartition(".")
+    return (as_object(body.get(head)) if head else body).get(name)
+
+
 def content_of(message: JSONObject) -> str | None:
     """Return the visible text of a message; text parts are joined."""
     content = message.get("content")

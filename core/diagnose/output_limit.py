@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from prompt_debugger.core.base.json_values import as_count, as_object
-from prompt_debugger.core.base.types import JSON, Api, Finding, JSONObject, Trace
+from prompt_debugger.core.base.json_values import as_count
+from prompt_debugger.core.base.types import Api, Finding, JSONObject, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_context_word
-from prompt_debugger.core.diagnose.fields import body_of
+from prompt_debugger.core.diagnose.fields import body_of, held_at
 from prompt_debugger.core.diagnose.fixes import RequestFix
 from prompt_debugger.core.diagnose.trace_queries import completion_tokens, max_tokens_of
 
@@ -97,15 +97,10 @@ def prompt_tokens(trace: Trace) -> int | None:
 def _name_of_cap(trace: Trace) -> str:
     """Return the field that sets the limit, as it is written in the request: another API has a word of its own."""
     native = trace.request.native
-    if native is not None and (own := next((name for name in _OF_OTHER_APIS if as_count(_held(native, name))), None)):
+    if native is not None and (own := next((name for name in _OF_OTHER_APIS if as_count(held_at(native, name))), None)):
         return own.rpartition(".")[2]
     bodies = (trace.request.body, body_of(trace))
     return next(name for body in bodies for name in _CAPS if as_count(body.get(name)) is not None)
-
-
-def _held(body: JSONObject, path: str) -> JSON:
-    head, _, name = path.rpartition(".")
-    return (as_object(body.get(head)) if head else body).get(name)
 
 
 def _raised(trace: Trace) -> JSONObject:

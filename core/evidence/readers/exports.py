@@ -28,7 +28,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader, checked_row
 from prompt_debugger.core.evidence.taking import add_answer, exchange_of
 from prompt_debugger.core.evidence.values.chat_messages import call_of
-from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.values.json_of import decoded, json_lines, json_of
 
 _SIGNS = ('"observations"', '"model_parameters"', '"span.kind"', '"ModelInvocationLog"')
 _MAX_ENTRIES = 5_000
@@ -93,7 +93,7 @@ def _drop_unanswered(calls: Iterator[_Call]) -> Iterator[_Call]:
 def _langfuse(value: JSONObject) -> Iterator[_Call]:
     for one in objects_in(value.get("observations")):
         if one.get("type") == "GENERATION":
-            given, answer = _decoded(one.get("input")), _decoded(one.get("output"))
+            given, answer = decoded(one.get("input")), decoded(one.get("output"))
             body: JSONObject = {"messages": given} if isinstance(given, list) else as_object(given)
             if isinstance(answer, str):
                 answer = {"role": "assistant", "content": answer}
@@ -125,12 +125,6 @@ def _bedrock(value: JSONObject) -> Iterator[_Call]:
         answer = as_object(value.get("output")).get("outputBodyJson")
         model: JSONObject = {} if "model" in body or "toolConfig" in body else {"model": value.get("modelId")}
         yield _Call("Bedrock", {**body, **model} if as_list(body.get("messages")) else None, answer)
-
-
-def _decoded(value: JSON) -> JSON:
-    """Return a value that an export may keep as the text of JSON."""
-    read = json_of(value) if isinstance(value, str) else None
-    return value if read is None else read
 
 
 READER = Reader(Form.EXCHANGE, _finds, _read)

@@ -27,7 +27,7 @@ from prompt_debugger.core.evidence.evidence import UNKNOWN_ID, Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 from prompt_debugger.core.evidence.taking import add_answer
-from prompt_debugger.core.evidence.values.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.values.json_of import decoded, json_lines, json_of
 from prompt_debugger.core.evidence.values.python_repr import plain, read_printed
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.request import body_text, read_request
@@ -208,8 +208,8 @@ def _value(value: JSON) -> JSON:
 
 
 def _messages(attributes: JSONObject, events: Sequence[JSONObject]) -> list[JSON]:
-    system = _decoded(attributes.get("gen_ai.system_instructions"))
-    reported = _decoded(attributes.get("gen_ai.input.messages"))
+    system = decoded(attributes.get("gen_ai.system_instructions"))
+    reported = decoded(attributes.get("gen_ai.input.messages"))
     if isinstance(reported, list) and reported:
         head: list[JSON] = (
             [{"role": "system", "content": _joined(system)}] if isinstance(system, list) and system else []
@@ -227,8 +227,8 @@ def _messages(attributes: JSONObject, events: Sequence[JSONObject]) -> list[JSON
 
 
 def _answer(attributes: JSONObject, events: Sequence[JSONObject]) -> JSONObject | None:
-    reported = _decoded(attributes.get("gen_ai.output.messages"))
-    reasons = _decoded(attributes.get("gen_ai.response.finish_reasons"))
+    reported = decoded(attributes.get("gen_ai.output.messages"))
+    reasons = decoded(attributes.get("gen_ai.response.finish_reasons"))
     reason = reasons[0] if isinstance(reasons, list) and reasons else None
     if isinstance(reported, list) and reported:
         first = as_object(reported[0])
@@ -237,7 +237,7 @@ def _answer(attributes: JSONObject, events: Sequence[JSONObject]) -> JSONObject 
     for event in events:
         if str(event.get("name", event.get("event_name"))) == "gen_ai.choice":
             held = _content_of(event)
-            message = as_object(_decoded(held.get("message"))) or {"content": held.get("content")}
+            message = as_object(decoded(held.get("message"))) or {"content": held.get("content")}
             return _choice({"role": "assistant", **message}, held.get("finish_reason", reason), attributes)
     rows = _indexed(attributes, "gen_ai.completion.") or _indexed(attributes, "llm.output_messages.")
     return _choice(_row_message(rows[0]), rows[0].get("finish_reason", reason), attributes) if rows else None
@@ -289,10 +289,10 @@ def _content_of(event: JSONObject) -> JSONObject:
     body = event.get("body")
     held = as_object(body) or _attributes_by_name(event.get("attributes"))
     inner = as_object(
-        _decoded(held.get("gen_ai.event.content", held.get("gen_ai.prompt", held.get("gen_ai.completion"))))
+        decoded(held.get("gen_ai.event.content", held.get("gen_ai.prompt", held.get("gen_ai.completion"))))
     )
     held = inner or held
-    calls = _decoded(held.get("tool_calls"))
+    calls = decoded(held.get("tool_calls"))
     return {**held, "tool_calls": calls} if calls is not None else held
 
 
@@ -322,28 +322,21 @@ def _row_message(row: JSONObject) -> JSONObject:
 
 
 def _tools(attributes: JSONObject) -> list[JSON]:
-    reported = _decoded(attributes.get("gen_ai.tool.definitions"))
+    reported = decoded(attributes.get("gen_ai.tool.definitions"))
     found: list[JSON] = []
     rows = _indexed(attributes, "llm.request.functions.") or [
-        as_object(_decoded(row.get("tool.json_schema"))) for row in _indexed(attributes, "llm.tools.")
+        as_object(decoded(row.get("tool.json_schema"))) for row in _indexed(attributes, "llm.tools.")
     ]
     for tool in reported if isinstance(reported, list) else rows:
         held = as_object(tool)
         function = as_object(held.get("function")) or {
-            name: _decoded(held.get(name)) if name == "parameters" else held.get(name)
+            name: decoded(held.get(name)) if name == "parameters" else held.get(name)
             for name in ("name", "description", "parameters")
             if held.get(name) is not None
         }
         if function.get("name"):
             found.append({"type": "function", "function": function})
     return found
-
-
-def _decoded(value: JSON) -> JSON:
-    if not isinstance(value, str):
-        return value
-    read = json_of(value)
-    return value if read is None else read
 
 
 def _joined(parts: JSON) -> str:

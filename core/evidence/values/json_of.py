@@ -59,3 +59,9 @@ def json_values(text: str) -> list[JSON]:
             return []
         values.append(value)
     return values
+
+
+def decoded(value: JSON) -> JSON:
+    """Return a value that may be kept as the text of JSON: what that text holds, else the value itself."""
+    read = json_of(value) if isinstance(value, str) else None
+    return value if read is None else read
